@@ -24,6 +24,7 @@ from experiments.run.config import FAST, checked, config_tables, corpus_part
 from experiments.run.run import run
 from experiments.training.train import checkpoint_of
 from mha import Model, load_model
+from mha.models.adapters import without_adapters
 from mha.models.folders import keep
 from mha.models.hub import refuse_own_code
 from mha.models.tokenizer import refuse_changed
@@ -54,6 +55,7 @@ def load(
     each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
     """
     given = isinstance(model, str | Path) and tokenizer is None
+    model = model if given else without_adapters(model)
     name = str(model) if given else str(keep(model, tokenizer))
     loaded = load_model(checkpoint_of(name), source, seed, device=device)
     if not given:

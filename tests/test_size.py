@@ -14,9 +14,9 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86602,
-    "lines of tests": 51075,
-    "files of Python": 546,
+    "lines of source": 86703,
+    "lines of tests": 51177,
+    "files of Python": 547,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,

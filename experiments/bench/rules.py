@@ -38,7 +38,8 @@ from probes.causal.ablation import (
 )
 from probes.causal.ablation_table import ablation_table, measures
 from probes.causal.decisions import Labels
-from probes.causal.labels import WORDS, Classifier, labelled_rows, labels
+from probes.causal.labelled_rows import labelled_rows
+from probes.causal.labels import WORDS, Classifier, labels
 from probes.evidence.examples import word_level
 from probes.evidence.question import Effort
 from probes.pairs.number_swaps import RULES, gapped_rows

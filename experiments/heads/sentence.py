@@ -23,7 +23,8 @@ from mha.pieces import Pieces
 from probes.causal.ablation import SELECTED, HeadSet, measure, single_heads
 from probes.causal.ablation_table import ablation_table
 from probes.causal.decisions import Score
-from probes.causal.labels import Classifier, head_for, labelled_rows, labels
+from probes.causal.labelled_rows import labelled_rows
+from probes.causal.labels import Classifier, head_for, labels
 from probes.evidence.examples import word_level
 from probes.evidence.question import Effort
 from probes.plain.text_tables import Entry

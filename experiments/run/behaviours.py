@@ -22,7 +22,8 @@ from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sent
 from probes.causal.decisions import Choices, Labels, Score
 from probes.causal.downstream import head_accuracy
 from probes.causal.gradients import Slopes, slopes
-from probes.causal.labels import Classifier, LabelError, has_labels, head_for, label_lead, labelled_rows, labels
+from probes.causal.labelled_rows import LabelError, has_labels, labelled_rows
+from probes.causal.labels import Classifier, head_for, label_lead, labels
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.question import Effort
 from probes.evidence.relations import choose_relations

@@ -103,7 +103,7 @@ def behaviours_of(config: Config) -> list[str]:
 
 def has_rows(name: str) -> bool:
     """Return whether a behaviour is a file of labelled rows."""
-    from probes.causal.labels import has_labels
+    from probes.causal.labelled_rows import has_labels
 
     return has_labels(Path(name))
 

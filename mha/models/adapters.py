@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 import warnings
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,13 @@ def adapter_config(folder: Path) -> dict[str, Any]:
             f"is not read); if {WEIGHTS} has the adapter in it, take {ADAPTER} away"
         )
     return config
+
+
+def without_adapters(model: Any) -> Any:
+    """Return what an object of `peft` computes, its active adapters merged into a copy; any other object as it is."""
+    if hasattr(model, "peft_config") and hasattr(model, "merge_and_unload"):
+        return deepcopy(model).merge_and_unload()
+    return model
 
 
 def merged(folder: Path, base: Path, config: dict[str, Any]) -> Path:
@@ -99,7 +107,8 @@ def _merge(folder: Path, base: Path, config: dict[str, Any], target: Path) -> No
         if key.startswith(body or STEM):
             what = "lacks" if key not in tensors else "has another shape of" if key in expected else "has no place for"
             raise ModelError(f"{folder / ADAPTER_WEIGHTS}: with the base {base}, {what} {key!r}")
-        tensors.pop(key, None)  # of a task's head, which is not read
+        of_head = tensors.pop(key, None) is not None
+        headless |= of_head and key in expected  # trained for other labels than the base's head has
     peft.set_peft_model_state_dict(adapted, {**expected, **tensors})
     whole: Any = adapted.merge_and_unload()
     kept = whole.base_model if headless else whole

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import chain
 from pathlib import Path
@@ -17,11 +17,12 @@ import pandas as pd
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from mha.device import device_of, moved
 from mha.encoder.encoder import Entry
-from mha.messages import OneLineError
+from mha.files import read_json
 from mha.models.folders import find_model, read_model_config
 from mha.models.hub import HeadMissingError
 from mha.models.masked_prediction import with_head
@@ -32,84 +33,14 @@ from probes.causal.ablation import measure
 from probes.causal.ablation_table import measures
 from probes.causal.behaviours import Behaviour, BehaviourError, Prompt
 from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralLabels
-from probes.corpora.line_reader import shortened
+from probes.causal.labelled_rows import LabelError, LabelledRow, several
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
-from probes.plain.text_tables import group_of, second_of, table_rows
 from probes.scoring.hashed_random import draws
 from reports.tables.shared_columns import ACCURACY, SCORE
 
 NO_LABEL: Final = -100
 "The label of a word that counts for nothing, as in training data of `transformers`; None is one too."
-
-
-class LabelError(OneLineError):
-    """A row that has no text or no label of the model."""
-
-
-@dataclass(frozen=True)
-class LabelledRow:
-    """A text, a pair of texts or words, and what the model should say of it."""
-
-    text: str
-    pair: str | None
-    words: tuple[str, ...]
-    "With a label each; none where the text has one label."
-    label: Any
-    "Of a text a name or number, or several; one for each word; or which of the choices is right, from 0."
-    group: str = field(repr=False)  # what is drawn does not depend on it
-    "Rows of a group depend on each other; none where each row stands for itself."
-    place: str = field(repr=False)  # where it stands decides nothing
-    "Where it stands, for errors."
-    choices: tuple[str, ...] = field(default=(), repr=False)
-    "Second texts, of which the model is to choose one."
-
-
-def has_labels(path: Path) -> bool:
-    """Return whether a file is one of labelled rows: .csv, or .jsonl whose first row has a label."""
-    suffix = path.suffix.lower()
-    if suffix != ".jsonl" or not path.is_file():
-        return suffix == ".csv" and path.is_file()
-    _, row = next(table_rows(path), ("", None))
-    return isinstance(row, Mapping) and "label" in row
-
-
-def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
-    """Return the rows of a data frame, or of a .jsonl or .csv file; raises LabelError where one is none.
-
-    Columns are text (with text_pair, if there is one, the second text) and label, or words and label with a label for
-    each word; as strings both are divided at blanks. A text may have a list of labels, or a list of choices, of which
-    label is the number of the right one, from 0. Rows with one group, or else pairs with one first text, are a cluster.
-    """
-    return [_row(place, row) for place, row in table_rows(table)]
-
-
-def _row(place: str, row: Any) -> LabelledRow:
-    columns = dict(row) if isinstance(row, Mapping) else {}
-    text, words, label, choices = map(columns.get, ("text", "words", "label", "choices"))
-    pair = second_of(columns)
-    group = group_of(columns) or str(text) * isinstance(pair, str)
-    choices = _several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
-    alone = choices or isinstance(words, str | Iterable) or not isinstance(text, str)
-    if pair is not None and (alone or not isinstance(pair, str)):
-        raise LabelError(f"{place}: expected text_pair as a text, beside text alone; got {shortened(str(pair))}")
-    if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):
-        label = _several(label)
-    if isinstance(words, str | Iterable):
-        words, labels = _several(words), _several(label)
-        if len(words) == len(labels) and all(isinstance(word, str) for word in words):
-            return LabelledRow(" ".join(words), None, words, labels, group, place)
-        raise LabelError(f"{place}: {len(labels)} labels of {len(words)} words")
-    if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_ | tuple) and label == label:
-        return LabelledRow(text, pair, (), label, group, place, choices)
-    raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    """Return words, or their labels: of a string divided at blanks, of a list or an array as they are."""
-    if isinstance(value, str):
-        return tuple(value.split())
-    return tuple(np.asarray(value, dtype=object).tolist()) if isinstance(value, Iterable) else (value,)
 
 
 WORDS, CHOICES, TEXTS = "TokenClassification", "MultipleChoice", "SequenceClassification"
@@ -135,6 +66,8 @@ class Classifier:
     "A model of `transformers`, as what it is in a run of `Model.module`, with its head."
     labels: tuple[str, ...]
     "Names of the labels, in the order of the logits; of a regression those of its numbers, of choices none."
+    sigmoid: bool = False
+    "Whether its one number is read behind a sigmoid, as a CrossEncoder of sentence-transformers gives it."
 
     @classmethod
     def of(cls, model: Model, kind: str, seed: int = 0) -> Classifier:
@@ -154,7 +87,8 @@ class Classifier:
         if kind == CHOICES:
             module.forward = partial(_one_choice, module.forward)
             return cls(model, module, ())
-        found = cls(model, module, tuple(str(config.id2label[number]) for number in range(config.num_labels)))
+        names = tuple(str(config.id2label[number]) for number in range(config.num_labels))
+        found = cls(model, module, names, len(names) == 1 and _says_sigmoid(find_model(model.name), config))
         return found if found._pads() else replace(found, model=replace(model, padding=None))
 
     @torch.no_grad()
@@ -169,7 +103,8 @@ class Classifier:
     @property
     def described(self) -> str:
         """What the head is, in words."""
-        numbers = "a number" if len(self.labels) == 1 else f"{len(self.labels)} numbers"
+        behind = ", behind a sigmoid" * self.sigmoid
+        numbers = f"a number{behind}" if len(self.labels) == 1 else f"{len(self.labels)} numbers"
         labels = numbers if self.regression else f"labels {', '.join(self.labels)}"
         return f"the model's own head ({type(self.module).__name__}: {labels if self.labels else 'a choice'})"
 
@@ -177,7 +112,8 @@ class Classifier:
     def regression(self) -> bool:
         """Whether what it gives are numbers: one alone, or several where config.json says "regression"."""
         config: Any = self.module.config
-        return len(self.labels) == 1 or (bool(self.labels) and config.problem_type == "regression")
+        one = len(self.labels) == 1 and not self.several
+        return one or (bool(self.labels) and config.problem_type == "regression")
 
     @property
     def several(self) -> bool:
@@ -210,7 +146,13 @@ class Classifier:
         with self.arithmetic():
             logits: Tensor = self.module(input_ids=ids, attention_mask=seen, **types).logits
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        logits = logits.sigmoid() if self.sigmoid else logits
         return logits if selected is None else logits.flatten(0, 1).index_select(0, selected)
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """That of the model, which takes the special tokens that stand in a text for such, as `transformers` does."""
+        return Tokenizer.from_str(self.model.tokenizer.to_str())
 
     def cut(self, row: LabelledRow) -> Pieces:
         """Return the pieces of a row as the tokenizer cuts it; raises LabelError for a pair that cannot be read.
@@ -218,19 +160,32 @@ class Classifier:
         Of a row without words, every piece that is not special counts as one.
         """
         if row.words:
-            return align(self.model.tokenizer, [row.words])[0]
+            return align(self.tokenizer, [row.words])[0]
         if row.pair is not None and self.model.pairs.refused:
             raise LabelError(f"{row.place}: {self.model.pairs.refused}")
-        encoding = self.model.tokenizer.encode(row.text, row.pair)
+        encoding = self.tokenizer.encode(row.text, row.pair)
         ids, own = np.array(encoding.ids, np.int32), np.array(encoding.special_tokens_mask, bool)
         word = np.where(own, SEP, np.cumsum(~own) - 1)
         word[(np.cumsum(~own) == 0) & own] = CLS
         return Pieces(ids, word.astype(np.int32), int((~own).sum()))
 
     def labels_of(self, row: LabelledRow) -> tuple[int, ...]:
-        """Return the numbers of the labels of a text that may have several; a string is one, or some with blanks."""
-        one = isinstance(row.label, str) and row.label in self.labels
-        return tuple({self.label(label, row.place) for label in ((row.label,) if one else _several(row.label))})
+        """Return the numbers of the labels of a text that may have several; raises LabelError.
+
+        They are given by names or numbers, or by a 0 or 1 for each label as `transformers` is trained on; a string is
+        one, or some with blanks.
+        """
+        told = (row.label,) if str(row.label) in self.labels else several(row.label)
+        marks = pd.to_numeric(pd.Series(told, dtype=object), errors="coerce").tolist()
+        if told and len(told) == len(self.labels) and {*marks} <= {0, 1}:
+            if len({*marks}) == 2 == len(marks):
+                raise LabelError(f"{row.place}: {row.label!r} may be two numbers, or say no and yes: name the labels")
+            return tuple(number for number, mark in enumerate(marks) if mark)
+        found = tuple(self.label(label, row.place) for label in told)
+        if len({*found}) == len(found):
+            return found
+        wrong = f"has a label twice, and is no 0 or 1 for each of {len(self.labels)}"
+        raise LabelError(f"{row.place}: {row.label!r} {wrong}")
 
     def label(self, label: Any, place: str) -> int:
         """Return the number of a label, given by its name, or by its number where no name is one; raises LabelError."""
@@ -243,6 +198,15 @@ class Classifier:
             return numbers.index(number)
         there = ", ".join(self.labels) + f", or 0 to {len(named) - 1}" * (numbers is not named)
         raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {there}")
+
+
+def _says_sigmoid(folder: Path, config: Any) -> bool:
+    """Return whether a folder says that a CrossEncoder of sentence-transformers gives its number behind a sigmoid."""
+    path = folder / "config_sentence_transformers.json"
+    own = read_json(path) if path.is_file() else {}
+    places = [vars(config), getattr(config, "sentence_transformers", None) or {}, own]
+    keys = ("sbert_ce_default_activation_function", "activation_fn")
+    return any(str(place.get(key)).endswith("Sigmoid") for place in places for key in keys)
 
 
 def _refuse_other(model: Model, kind: str) -> None:
@@ -289,7 +253,7 @@ def labels(
 ) -> Behaviour:
     """Return what a classifier decides of at most so many rows, those with the smallest hash, as a behaviour.
 
-    An item is a row, and so is a cluster but where rows have a group. Of rows with words the value is a sum over its
+    An item is a row; a cluster are the rows of a group. Of rows with words the value is a sum over its
     words divided by the mean number of words, so that the mean over rows is that over words. `score` takes the place of
     the log-probability of one label, of a text or of each word. Raises LabelError for labels that the model does not
     have, and BehaviourError where it can read no row.
@@ -304,7 +268,7 @@ def labels(
     for _, row in nsmallest(items or len(rows), enumerate(rows), key=drawn):
         prompts, reasons = _prompts(classifier, row, len(clusters))
         asked += prompts
-        clusters += [f"group {row.group}" if row.group else str(len(clusters))] * bool(prompts)
+        clusters += [row.group] * bool(prompts)
         left_out += [LeftOut(row.place, Kind(), reason) for reason in reasons]
     title = f"labels of {name}"
     if not asked:
@@ -371,7 +335,7 @@ def _gold(classifier: Classifier, row: LabelledRow, cut: Pieces) -> tuple[dict[i
 
 def _numbers(row: LabelledRow, count: int) -> tuple[float, ...]:
     """Return the numbers of a row, of which a string holds one, or several with blanks; raises LabelError."""
-    told = _several(row.label)
+    told = several(row.label)
     known = [one if isinstance(one, str | float | int | np.number) else None for one in told]
     found = pd.to_numeric(pd.Series(known, dtype=object), errors="coerce")
     if len(found) != count or not np.isfinite(found).all():

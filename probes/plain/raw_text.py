@@ -194,7 +194,7 @@ class RawText:
                 _check(one, f"{where}{number}")
                 place, text = f"{name}:{number}", _stripped(one)
                 document = place
-                if not isinstance(text, str):
+                if group or not isinstance(text, str):
                     same = (f"{name}:{group}", "") if group else ("", text[0])
                     document = opened.setdefault(same, place)
                 yield WrittenText(place, text, document)

@@ -31,7 +31,7 @@ from mha.planted.heads import word_model
 from mha.training.checkpoints import checkpoint_path, find_checkpoint, read_record, read_state, write_checkpoint
 from mha.training.vocabulary import save_tokenizer
 from probes import registry
-from probes.causal.labels import labelled_rows
+from probes.causal.labelled_rows import labelled_rows
 from probes.corpora.corpus import corpus_path
 from probes.corpora.readers import read_documents
 from probes.pairs.corpora import open_pairs

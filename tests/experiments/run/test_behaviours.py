@@ -19,7 +19,7 @@ from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.models.packages import ModelError
 from probes.causal.behaviours import Embedding, Predictions
-from probes.causal.labels import LabelError
+from probes.causal.labelled_rows import LabelError
 from reports import Run
 from reports.progress import silent
 from tests.probes.causal.test_labels import opinions, planted, tokenizer

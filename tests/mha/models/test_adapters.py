@@ -13,7 +13,9 @@ import torch
 import transformers as hub
 from safetensors.torch import load_file, save_file
 
-from mha import MaskedLM, load_model, record
+from headscope import load
+from mha import MaskedLM, ModelError, load_model, record
+from probes.causal.labels import TEXTS, Classifier
 from tests.mha.models.test_masked_prediction import SIZE, save_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
@@ -50,6 +52,27 @@ def adapted(tmp_path: Path, randomise: Callable[..., None], monkeypatch: pytest.
         return tmp_path / "adapter", model
 
     return save
+
+
+def test_of_an_object_the_active_adapter_on_the_base_as_it_is_now_is_read(adapted: Adapted) -> None:
+    folder, model = adapted(bert(), lora())
+    model.add_adapter("second", lora(r=2))
+    model.set_adapter("second")
+    with torch.no_grad():
+        for number, parameter in enumerate(model.parameters()):  # the base among them
+            parameter.add_(torch.empty_like(parameter).normal_(0, 0.1, generator=torch.Generator().manual_seed(number)))
+    found = load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base"))
+    with torch.no_grad():
+        expected = model.eval().base_model.model.bert(IDS).last_hidden_state
+        torch.testing.assert_close(found.run(IDS, None), expected, rtol=0, atol=1e-5)
+
+
+def test_a_head_for_other_labels_than_the_base_s_is_not_taken_for_the_base_s_own(adapted: Adapted) -> None:
+    two = hub.BertForSequenceClassification(hub.BertConfig(**SIZE, num_labels=2))
+    more: dict[str, Any] = {"num_labels": 3, "ignore_mismatched_sizes": True}
+    folder, _ = adapted(two, lora(task_type="SEQ_CLS"), hub.BertForSequenceClassification, **more)
+    with pytest.raises(ModelError, match="no head for rows with one label"):
+        Classifier.of(load_model(str(folder)), TEXTS)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from mha import Encoder, ModelError, export_encoder, load_model
 from mha.models.folders import DESCRIPTIONS, NAMED, find_model
 from tests.mha.models.test_masked_prediction import save_words
+from tests.mha.models.test_text_pairs import MODELS
 
 
 @pytest.fixture
@@ -143,6 +144,16 @@ def test_models_whose_heads_read_no_text_alone_are_refused(
     save_words(tmp_path)
     with pytest.raises(ModelError, match=message):
         load_model(str(tmp_path))
+
+
+@pytest.mark.parametrize(("kind", "keeps_capitals"), [("roberta", True), ("bert", False)])
+def test_where_sentence_transformers_lower_cases_texts_that_is_noted(
+    kind: str, keeps_capitals: bool, tmp_path: Path
+) -> None:
+    for one in MODELS[kind]():
+        one.save_pretrained(tmp_path)
+    (tmp_path / "sentence_bert_config.json").write_text('{"do_lower_case": true}')
+    assert any("do_lower_case" in note for note in load_model(str(tmp_path)).notes) == keeps_capitals
 
 
 def test_what_is_not_read_of_a_folder_is_noted(folder: Path) -> None:

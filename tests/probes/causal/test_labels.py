@@ -32,17 +32,8 @@ from probes.causal.ablation_table import ablation_table, measures
 from probes.causal.behaviours import Behaviour, BehaviourError
 from probes.causal.decisions import Labels
 from probes.causal.gradients import slopes
-from probes.causal.labels import (
-    CHOICES,
-    TEXTS,
-    Classifier,
-    LabelError,
-    has_labels,
-    head_for,
-    label_lead,
-    labelled_rows,
-    labels,
-)
+from probes.causal.labelled_rows import LabelError, has_labels, labelled_rows
+from probes.causal.labels import CHOICES, TEXTS, Classifier, head_for, label_lead, labels
 from probes.causal.labels import WORDS as OF_WORDS
 from probes.causal.pruning import taken
 from probes.corpora.line_reader import CorpusError
@@ -121,7 +112,7 @@ def test_pairs_with_one_first_text_are_one_cluster_unless_a_group_says_otherwise
     listed = table.assign(group=[["a", "b"]] * len(table))
     assert {row.group for row in labelled_rows(listed)} == {"['a', 'b']"}
     alone = table.drop(columns=["text_pair", "group"])
-    assert {row.group for row in labelled_rows(alone)} == {""}, "single texts stand for themselves"
+    assert [row.group for row in labelled_rows(alone)] == alone["text"].tolist(), "equal texts are one cluster"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +133,7 @@ def test_a_second_text_that_would_not_be_read_is_refused(row: dict[str, Any]) ->
 @pytest.mark.parametrize("blank", ["", None, float("nan"), pd.NA])
 def test_a_row_without_a_second_text_or_group_is_a_single_text(blank: Any) -> None:
     (row,) = labelled_rows(pd.DataFrame([{"text": "a", "text_pair": blank, "group": blank, "label": 0}], dtype=object))
-    assert (row.pair, row.group) == (None, "")
+    assert (row.pair, row.group) == (None, "a")
 
 
 def test_of_words_each_labelled_word_counts_once() -> None:
@@ -181,8 +172,49 @@ def test_of_several_labels_a_text_each_counts_as_there_or_not() -> None:
         pytest.approx(float(((given > 0) == (there > 0)).float().mean())),
         pytest.approx(float(torch.where(there > 0, given, -given).mean()), abs=1e-5),
     )
-    with pytest.raises(LabelError, match="row 1: 'fair' is no label"):
-        decided(load(module, fast), pd.DataFrame({"text": ["the film"], "label": [["fair"]]}))
+    for marks in (there.tolist(), there.int().numpy(), [" ".join(map(str, row)) for row in there.int().tolist()]):
+        assert means(decided(load(module, fast), pd.DataFrame({"text": texts(20), "label": [*marks]}))) == found
+    for wrong, message in ((["fair"], "'fair' is no label"), ([1, 1], "has a label twice")):
+        with pytest.raises(LabelError, match=f"row 1: .*{message}"):
+            decided(load(module, fast), pd.DataFrame({"text": ["the film"], "label": [wrong]}))
+
+
+def test_of_two_labels_a_pair_of_no_and_yes_may_be_numbers_and_is_refused(model: Model) -> None:
+    two = Classifier.of(model, TEXTS)
+    (row,) = labelled_rows(pd.DataFrame({"text": ["the film"], "label": [(0, 1)]}))
+    with pytest.raises(LabelError, match="may be two numbers, or say no and yes: name the labels"):
+        two.labels_of(row)
+    assert [two.labels_of(replace(row, label=one)) for one in ((1, 1), (0, 0), "bad good")] == [(0, 1), (), (0, 1)]
+
+
+@pytest.mark.parametrize("sigmoid", [False, True])
+def test_one_logit_is_a_yes_or_no_under_bce_and_of_a_cross_encoder_behind_its_sigmoid(sigmoid: bool) -> None:
+    torch.manual_seed(7)
+    said: dict[str, Any] = {"problem_type": "multi_label_classification"}
+    if sigmoid:
+        said = {"sentence_transformers": {"activation_fn": "torch.nn.modules.activation.Sigmoid", "version": "6"}}
+    module, fast = BertForSequenceClassification(BertConfig(num_labels=1, **said, **SIZE, **BERT)), tokenizer()
+    gold = torch.tensor([0.0, 1, 1, 0] * 5)
+    behaviour = decided(load(module, fast), pd.DataFrame({"text": texts(20), "label": gold.tolist()}))
+    given, found = torch.stack([logits(module, fast, text) for text in texts(20)])[:, 0], means(behaviour)
+    if sigmoid:
+        assert found == {VALUE: pytest.approx(-float((given.sigmoid() - gold).square().mean()), rel=1e-4)}
+    else:
+        loss = float(torch.nn.functional.binary_cross_entropy_with_logits(given, gold))
+        assert found[VALUE] == pytest.approx(-loss, abs=1e-5)
+        assert found[ACCURACY] == pytest.approx(float(((given > 0) == (gold > 0)).float().mean()))
+
+
+def test_special_tokens_of_ones_own_are_read_as_transformers_reads_them() -> None:
+    torch.manual_seed(8)
+    fast = tokenizer()
+    fast.add_special_tokens({"additional_special_tokens": ["[E1]", "[/E1]"]})
+    module = BertForSequenceClassification(BertConfig(num_labels=2, **{**SIZE, "vocab_size": len(fast)}, **BERT))
+    marked = [f"the [E1] {text} [/E1]" for text in texts(20)]
+    found = means(decided(load(module, fast), pd.DataFrame({"text": marked, "label": [0, 1] * 10})))
+    given = torch.stack([logits(module, fast, text) for text in marked])
+    loss = float(torch.nn.functional.cross_entropy(given, torch.tensor([0, 1] * 10)))
+    assert found[VALUE] == pytest.approx(-loss, abs=1e-5)
 
 
 def test_of_choices_each_row_is_one_decision() -> None:
@@ -413,6 +445,8 @@ def test_a_file_with_two_columns_of_labels_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("text,label,label\na film,0,1\n", "utf-8")
     with pytest.raises(CorpusError, match=r"rows\.csv:1: 2 columns called 'label', expected one$"):
         labelled_rows(tmp_path / "rows.csv")
+    with pytest.raises(LabelError, match=r"rows\.tsv: no labelled row; files are \.csv or \.jsonl$"):
+        labelled_rows((tmp_path / "rows.csv").rename(tmp_path / "rows.tsv"))
 
 
 def test_words_and_labels_may_be_arrays_and_empty_cells_are_none() -> None:

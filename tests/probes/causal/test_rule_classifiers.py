@@ -16,7 +16,8 @@ from mha import Model
 from probes.causal.ablation import Heads, measure, single_heads
 from probes.causal.ablation_table import ablation_table, measures
 from probes.causal.behaviours import Behaviour
-from probes.causal.labels import TEXTS, Classifier, labelled_rows, labels
+from probes.causal.labelled_rows import labelled_rows
+from probes.causal.labels import TEXTS, Classifier, labels
 from probes.evidence.question import Effort
 from probes.grammar import lexicon
 from probes.pairs.number_swaps import RULES, rule_rows

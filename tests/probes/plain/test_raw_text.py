@@ -91,6 +91,12 @@ def test_texts_are_a_column_of_a_table(write: Write, tmp_path: Path) -> None:
     assert texts(tmp_path / "a.parquet") == [("a.parquet:1", both[0]), ("a.parquet:2", both[1])]
 
 
+def test_texts_of_one_group_are_one_document(write: Write) -> None:
+    path = write("a.csv", "text,group\nOne.,x\nTwo.,y\nThree.,x\nFour.,\n")
+    documents = [text.document for text in RawText(path).texts()]
+    assert documents == ["a.csv:2", "a.csv:3", "a.csv:2", "a.csv:5"]
+
+
 def test_texts_are_those_of_a_data_set_of_a_folder_or_of_a_list(write: Write, tmp_path: Path) -> None:
     DatasetDict(
         {name: Dataset.from_dict({"text": [f"Of {name}."], "n": [1]}) for name in ("train", "test")}

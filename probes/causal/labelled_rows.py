@@ -1,0 +1,86 @@
+"""Labelled rows: texts, pairs of texts or words, and what a classifier should say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mha.messages import OneLineError
+from probes.corpora.line_reader import shortened
+from probes.plain.text_tables import group_of, second_of, table_rows
+
+
+class LabelError(OneLineError):
+    """A row that has no text or no label of the model."""
+
+
+@dataclass(frozen=True)
+class LabelledRow:
+    """A text, a pair of texts or words, and what the model should say of it."""
+
+    text: str
+    pair: str | None
+    words: tuple[str, ...]
+    "With a label each; none where the text has one label."
+    label: Any
+    "Of a text a name or number, or several; one for each word; or which of the choices is right, from 0."
+    group: str = field(repr=False)  # what is drawn does not depend on it
+    "Rows of a group depend on each other."
+    place: str = field(repr=False)  # where it stands decides nothing
+    "Where it stands, for errors."
+    choices: tuple[str, ...] = field(default=(), repr=False)
+    "Second texts, of which the model is to choose one."
+
+
+def has_labels(path: Path) -> bool:
+    """Return whether a file is one of labelled rows: .csv, or .jsonl whose first row has a label."""
+    suffix = path.suffix.lower()
+    if suffix != ".jsonl" or not path.is_file():
+        return suffix == ".csv" and path.is_file()
+    _, row = next(table_rows(path), ("", None))
+    return isinstance(row, Mapping) and "label" in row
+
+
+def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
+    """Return the rows of a data frame, or of a .jsonl or .csv file; raises LabelError where one is none.
+
+    Columns are text (with text_pair, if there is one, the second text) and label, or words and label with a label for
+    each word; as strings both are divided at blanks. A text may have a list of labels, or a list of choices, of which
+    label is the number of the right one, from 0. Rows with one group, or else with one (first) text, are a cluster.
+    """
+    if rows := [_row(place, row) for place, row in table_rows(table)]:
+        return rows
+    raise LabelError(f"{table if isinstance(table, Path) else 'the table'}: no labelled row; files are .csv or .jsonl")
+
+
+def _row(place: str, row: Any) -> LabelledRow:
+    columns = dict(row) if isinstance(row, Mapping) else {}
+    text, words, label, choices = map(columns.get, ("text", "words", "label", "choices"))
+    pair = second_of(columns)
+    group = group_of(columns)
+    choices = several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
+    alone = choices or isinstance(words, str | Iterable) or not isinstance(text, str)
+    if pair is not None and (alone or not isinstance(pair, str)):
+        raise LabelError(f"{place}: expected text_pair as a text, beside text alone; got {shortened(str(pair))}")
+    if isinstance(label, list | tuple | np.ndarray) and isinstance(text, str):
+        label = several(label)
+    if isinstance(words, str | Iterable):
+        words, labels = several(words), several(label)
+        if len(words) == len(labels) and all(isinstance(word, str) for word in words):
+            return LabelledRow(" ".join(words), None, words, labels, group or " ".join(words), place)
+        raise LabelError(f"{place}: {len(labels)} labels of {len(words)} words")
+    if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_ | tuple) and label == label:
+        return LabelledRow(text, pair, (), label, group or text, place, choices)
+    raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """Return words, or their labels: of a string divided at blanks, of a list or an array as they are."""
+    if isinstance(value, str):
+        return tuple(value.split())
+    return tuple(np.asarray(value, dtype=object).tolist()) if isinstance(value, Iterable) else (value,)
