@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 FIGURES: Final = 2
 "Charts that a published page shows at the most."
 
+MOST_ROWS: Final = 200_000
+"Of a table beside the scores that is published; a row a checkpoint, label and head makes more."
+
 PAGE_SECTIONS: Final = ("opening", "heads", "best", "controls", "meaning", "methods", "provenance")
 "Of the page of a run, those that its published page has; the others make it several times as large."
 
@@ -239,7 +242,7 @@ def _without_folds(block: Block) -> Block:
 
 
 def _run_tables(folder: Path) -> Mapping[str, pd.DataFrame]:
-    """Return the tables of a run that people read, of the report split.
+    """Return the tables of a run that people read, of the report split, but for those of more than MOST_ROWS rows.
 
     Of heads that were neither selected nor have a grade, scores have the accuracy alone.
     """
@@ -250,6 +253,7 @@ def _run_tables(folder: Path) -> Mapping[str, pd.DataFrame]:
     tables = {"scores": run.scores, **run.tables}
     found = {name: tables[name] for name, table in run_tables().items() if table.csv and name in tables}
     found = {name: frame[frame["split"] == "report"] if "split" in frame else frame for name, frame in found.items()}
+    found = {name: frame for name, frame in found.items() if name == "scores" or len(frame) <= MOST_ROWS}
     scores = found["scores"]
     plain = ~scores["selected"] & (scores["grade"] == 0)
     numbers = [name for name, dtype in scores.dtypes.items() if dtype == np.float64 and name != "accuracy"]

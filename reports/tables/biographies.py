@@ -104,7 +104,6 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 number("evaluation_loss", "Loss on held-out texts, in nats per masked subword."),
                 fraction("behaviour", "Accuracy on minimal pairs; chance is 0.5, missing where nothing was scored."),
             ),
-            csv=False,
         ),
         "biography_onsets": Table(
             "One row for each training run, label and direction, of the best head of each checkpoint; best heads are "
@@ -127,7 +126,6 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 text("peak_head", "Name of the best head where the margin is largest; empty for several runs."),
                 flag("role", f"Whether it counts as a role: it stands for itself, with {ROLE_ITEMS} items or more."),
             ),
-            csv=False,
         ),
         "biography_curves": Table(
             "One row for each training run, checkpoint, label and direction: the margin of its best head.",
