@@ -156,6 +156,8 @@ def test_of_words_each_labelled_word_counts_once() -> None:
     assert (found[ACCURACY], found[VALUE]) == (pytest.approx(np.mean(right)), pytest.approx(np.mean(lost), abs=1e-5))
     assert len(behaviour.clusters) == 20 - short
     assert [one.reason for one in behaviour.left_out] == ["no word has a label"] * short
+    written = [" ".join("-100" if one is None else str(one) for one in own) for own in gold]
+    assert means(decided(load(module, fast), pd.DataFrame({"words": words, "label": written}))) == found
 
 
 def test_of_several_labels_a_text_each_counts_as_there_or_not() -> None:
