@@ -172,8 +172,9 @@ class DecilesMeasure(Measure):
     @classmethod
     def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
         """Yield how accurate descriptions are."""
-        title, shape = "accuracy of its description", (run.layers, run.heads)
-        yield HeadMap.of(title, run.last("descriptions"), "accuracy", shape, unit="%", factor=100, group="attention")
+        title, shape, rows = "accuracy of its description", (run.layers, run.heads), run.last("descriptions")
+        if len(rows):
+            yield HeadMap.of(title, rows, "accuracy", shape, unit="%", factor=100, group="attention")
 
     @classmethod
     def card(cls, source: CardSource, head: str) -> CardPart | None:

@@ -207,13 +207,13 @@ def _roles(scores: pd.DataFrame) -> dict[str, str]:
 def _map(rows: pd.DataFrame, run: RunFolder, roles: Mapping[str, str]) -> HeadMap:
     behaviour, price = rows["behaviour"].iloc[0], rows["price"].iloc[0]
     return HeadMap.of(
-        f"{behaviour}: gates, price {price:g}",
+        f"gates for {behaviour}, price {price:g}",
         rows,
         "gate",
         (run.layers, run.heads),
         group="effect",
         text=lambda row: f"{decimal(row['gate'])} · {roles.get(row['name'], 'no label')}",
-        about=f"gates for {behaviour} at a price of {price:g} · {(rows['gate'] > 0).sum()} heads open",
+        about=f"{(rows['gate'] > 0).sum()} heads open",
     )
 
 

@@ -180,9 +180,9 @@ def _scale(rows: pd.DataFrame) -> NumberScale:
 
 def _maps(rows: pd.DataFrame, run: RunFolder) -> Iterator[HeadMap]:
     one, scale, shape = rows.iloc[0], _scale(rows), (run.layers, run.heads)
-    about = f"{one['behaviour']} · n\u00a0{count(int(one['n']))} · clusters\u00a0{count(int(one['clusters']))}"
+    about = f"n\u00a0{count(int(one['n']))} · clusters\u00a0{count(int(one['clusters']))}"
     yield HeadMap.of(
-        f"{one['behaviour']}: importance",
+        f"importance for {one['behaviour']}",
         rows,
         "importance",
         shape,
@@ -190,10 +190,10 @@ def _maps(rows: pd.DataFrame, run: RunFolder) -> Iterator[HeadMap]:
         unit=scale.unit,
         factor=scale.factor,
         text=lambda row: scale.with_interval(row["importance"], row["ci_low"], row["ci_high"]),
-        about=f"for {about}",
+        about=about,
     )
-    scaled = "importance, each layer scaled to length 1"
-    yield HeadMap.of(f"{one['behaviour']}: {scaled}", rows, "of_layer", shape, group="effect", about=f"for {about}")
+    scaled = f"importance for {one['behaviour']}, each layer scaled to length 1"
+    yield HeadMap.of(scaled, rows, "of_layer", shape, group="effect", about=about)
 
 
 def _most_important(rows: pd.DataFrame) -> TextTable:

@@ -160,7 +160,7 @@ class PatchingMeasure(Measure):
     @classmethod
     def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
         """Yield the share of the answer that every head restores, patched at all places at once."""
-        patched, title = run.last("patching"), "share of the answer that patching the head restores"
+        patched, title = run.last("patching"), "share of the clean answer that the head restores, at all places"
         every = patched[patched["role"] == ALL_PLACES]
         marked, shape = (every["p_adjusted"] < LEVEL).tolist(), (run.layers, run.heads)
         yield HeadMap.of(title, every, "share", shape, unit="%", factor=100, marked=marked, group="effect")

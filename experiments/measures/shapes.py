@@ -221,7 +221,7 @@ class ShapesMeasure(Measure):
     @classmethod
     def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
         """Yield every number of attention maps."""
-        yield from (_map(*key, rows) for key, rows in of_report(run).items())
+        yield from (_map(*key, rows, (run.layers, run.heads)) for key, rows in of_report(run).items())
 
 
 Shape = Mapping[tuple[str, str], pd.DataFrame]
@@ -316,19 +316,21 @@ def _charts(shapes: Shape) -> Iterator[Any]:
             yield heads_by_layer(title, text, series)
 
 
-def _map(kind: str, measure: str, rows: pd.DataFrame) -> HeadMap:
+def _map(kind: str, measure: str, rows: pd.DataFrame, shape: tuple[int, int]) -> HeadMap:
     """Return the map of all heads of a measure."""
-    about, group = _about(rows), TITLES.get(kind, kind.capitalize())
+    about, group = _about(rows), TITLES.get(kind, kind).lower()
     name = NAMES.get((kind, measure), measure.replace("-", "−") if kind == "offset" else measure)
-    return HeadMap(
-        f"{group.lower()} {name}" if kind == "attention" else f"{group.lower()}: {name}" if kind in TITLES else name,
-        rows.pivot(index="layer", columns="head", values="value").to_numpy().tolist(),
-        about["unit"],
-        f"uniform attention {_written(about, 'even')} {about['unit']} · n {_texts(rows)} · clusters "
+    return HeadMap.of(
+        f"{group} {name}" if kind == "attention" else f"{group}: {name}" if kind in TITLES else name,
+        rows,
+        "value",
+        shape,
+        unit=about["unit"],
+        text=_text,
+        marked=(rows["p_adjusted"] < LEVEL).tolist(),
+        group=group,
+        about=f"uniform attention {_written(about, 'even')} {about['unit']} · n {_texts(rows)} · clusters "
         f"{count(about['clusters'])}",
-        [_text(row) for row in rows.to_dict("records")],
-        (rows["p_adjusted"] < LEVEL).tolist(),
-        group,
     )
 
 

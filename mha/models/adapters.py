@@ -54,9 +54,11 @@ def adapter_config(folder: Path) -> dict[str, Any]:
 
 def without_adapters(model: Any) -> Any:
     """Return what an object of `peft` computes, its active adapters merged into a copy; any other object as it is."""
-    if hasattr(model, "peft_config") and hasattr(model, "merge_and_unload"):
-        return deepcopy(model).merge_and_unload()
-    return model
+    if not (hasattr(model, "peft_config") and hasattr(model, "merge_and_unload")):
+        return model
+    switched_off = any(getattr(part, "disable_adapters", False) is True for part in model.modules())
+    copy = deepcopy(model)
+    return copy.unload() if switched_off else copy.merge_and_unload()
 
 
 def merged(folder: Path, base: Path, config: dict[str, Any]) -> Path:

@@ -228,7 +228,7 @@ def _lowered(folder: Path, tokenizer: Tokenizer) -> Iterator[str]:
         and read_json(path).get("do_lower_case")
         and tokenizer.encode("A").ids != tokenizer.encode("a").ids
     ):
-        yield f"{path.name} says do_lower_case, which is not done here: give texts in lower case to read them alike"
+        yield f"{path.name} says do_lower_case, not done here: give texts in lower case to read them as it does"
 
 
 def untrained(model: Model, source: str, seed: int) -> Model:

@@ -62,7 +62,7 @@ def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
     text, words, label, choices = map(columns.get, ("text", "words", "label", "choices"))
     pair = second_of(columns)
-    group = group_of(columns)
+    group = f"group {own}" if (own := group_of(columns)) else ""
     choices = several(choices) if isinstance(choices, Iterable) and not isinstance(choices, str) else ()
     alone = choices or isinstance(words, str | Iterable) or not isinstance(text, str)
     if pair is not None and (alone or not isinstance(pair, str)):
@@ -75,7 +75,7 @@ def _row(place: str, row: Any) -> LabelledRow:
             return LabelledRow(" ".join(words), None, words, labels, group or " ".join(words), place)
         raise LabelError(f"{place}: {len(labels)} labels of {len(words)} words")
     if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_ | tuple) and label == label:
-        return LabelledRow(text, pair, (), label, group or text, place, choices)
+        return LabelledRow(text, pair, (), label, group or "\n".join((text, *choices)), place, choices)
     raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
 
 

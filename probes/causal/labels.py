@@ -42,7 +42,6 @@ from reports.tables.shared_columns import ACCURACY, SCORE
 NO_LABEL: Final = -100
 "The label of a word that counts for nothing, as in training data of `transformers`; None is one too."
 
-
 WORDS, CHOICES, TEXTS = "TokenClassification", "MultipleChoice", "SequenceClassification"
 "Heads that decide rows with a label for each word, rows with choices, and others."
 
@@ -88,8 +87,10 @@ class Classifier:
             module.forward = partial(_one_choice, module.forward)
             return cls(model, module, ())
         names = tuple(str(config.id2label[number]) for number in range(config.num_labels))
-        found = cls(model, module, names, len(names) == 1 and _says_sigmoid(find_model(model.name), config))
-        return found if found._pads() else replace(found, model=replace(model, padding=None))
+        found = cls(model, module, names)
+        found = found if found._pads() else replace(found, model=replace(model, padding=None))
+        one = found.regression and len(names) == 1
+        return replace(found, sigmoid=one and _says_sigmoid(find_model(model.name), config))
 
     @torch.no_grad()
     def _pads(self) -> bool:
@@ -191,12 +192,12 @@ class Classifier:
         """Return the number of a label, given by its name, or by its number where no name is one; raises LabelError."""
         if (name := str(label)) in self.labels:
             return self.labels.index(name)
-        number = np.nan if isinstance(label, tuple) else pd.to_numeric(label, errors="coerce")
+        number = pd.to_numeric(label, errors="coerce") if pd.api.types.is_scalar(label) else np.nan
         named = pd.to_numeric(pd.Series(self.labels), errors="coerce").tolist()
         numbers: Sequence[float] = range(len(named)) if np.isnan(named).all() else named  # 1.0 is called "1"
         if number == number and number in numbers:
             return numbers.index(number)
-        there = ", ".join(self.labels) + f", or 0 to {len(named) - 1}" * (numbers is not named)
+        there = ", ".join(self.labels) + f", or 0 to {max(1, len(named) - 1)}" * (numbers is not named)
         raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {there}")
 
 
@@ -253,7 +254,7 @@ def labels(
 ) -> Behaviour:
     """Return what a classifier decides of at most so many rows, those with the smallest hash, as a behaviour.
 
-    An item is a row; a cluster are the rows of a group. Of rows with words the value is a sum over its
+    An item is a row; the rows of a group are one cluster. Of rows with words the value is a sum over its
     words divided by the mean number of words, so that the mean over rows is that over words. `score` takes the place of
     the log-probability of one label, of a text or of each word. Raises LabelError for labels that the model does not
     have, and BehaviourError where it can read no row.

@@ -52,7 +52,6 @@ class Counted(NamedTuple):
     pairs: int
     "Texts that are pairs."
     documents: int
-    "Of the pairs."
     linked: int
     "Pairs with the second text of a pair in another document."
 
@@ -126,20 +125,19 @@ class RawText:
 
         Raises CorpusError where there is none.
         """
-        digest, texts, empty, documents = hashlib.sha256(), 0, 0, dict[Text, list[str]]()
+        digest, texts, empty, opened, seconds = hashlib.sha256(), 0, 0, 0, dict[Text, list[str]]()
         for name, text, document in self._every():
             if text:
                 digest.update(f"{name}\0{text}\0{document * (document != name)}".encode())
-                texts += 1
+                texts, opened = texts + 1, opened + (document == name)
                 if not isinstance(text, str):
-                    documents.setdefault(text[1], []).append(document)
+                    seconds.setdefault(text[1], []).append(document)
             else:
                 empty += 1
         if not texts:
             raise CorpusError(f"{self._where}: no text in it, expected words")
-        of_pairs = [*chain.from_iterable(documents.values())]
-        linked = sum(len(of_text) for of_text in documents.values() if len({*of_text}) > 1)
-        return Counted(digest.hexdigest(), texts, empty, len(of_pairs), len({*of_pairs}), linked)
+        linked = sum(len(of_text) for of_text in seconds.values() if len({*of_text}) > 1)
+        return Counted(digest.hexdigest(), texts, empty, sum(map(len, seconds.values())), opened, linked)
 
     def notes(self) -> tuple[str, ...]:
         """Say what the texts are and by which rules they became words."""
@@ -153,8 +151,9 @@ class RawText:
         kinds = sorted({_unit(path) for path in self._files}) if isinstance(self.source, Path) and self._files else []
         unit = "" if rows or not kinds else f", each {' or '.join(kinds)}"
         empty = f"; {counted.empty} rows without a text are left out" if counted.empty else ""
-        same = f"in {counted.documents} documents: those with the same group or first text are one"
-        pairs = f", {counted.pairs} of them pairs that are read together ({same})" if counted.pairs else ""
+        pairs = f", {counted.pairs} of them pairs that are read together" if counted.pairs else ""
+        if counted.pairs or counted.documents < counted.texts:
+            pairs += f", in {counted.documents} documents: those with the same group or first text are one"
         linked = (
             f"{self.name}: {counted.linked} pairs have the second text of a pair in another document, and intervals "
         )
@@ -177,8 +176,8 @@ class RawText:
     def _every(self) -> Iterator[WrittenText]:
         """Yield all texts without white space around them, "" for rows that have none.
 
-        Pairs with the same group, or without one the same first text, are of one document. The same second text makes
-        none: one that many pairs have, such as a common answer, would chain all to each other.
+        Rows with the same group are of one document, and so are pairs without one and with the same first text. The
+        same second text makes none: one that many pairs have, such as a common answer, would chain all to each other.
         """
         places: list[tuple[str, str, Iterable[Place]]]
         if isinstance(self.source, tuple):
@@ -194,7 +193,7 @@ class RawText:
                 _check(one, f"{where}{number}")
                 place, text = f"{name}:{number}", _stripped(one)
                 document = place
-                if group or not isinstance(text, str):
+                if text and (group or not isinstance(text, str)):
                     same = (f"{name}:{group}", "") if group else ("", text[0])
                     document = opened.setdefault(same, place)
                 yield WrittenText(place, text, document)

@@ -31,6 +31,9 @@ ANY: Final = "any probe"
 LANGUAGE: Final = "linguistic roles"
 "Stands for all probes but that of positions."
 
+ACCURACIES: Final = "accuracy, "
+"What groups of numbers begin with that are accuracies on the labels of a probe."
+
 FOLDED: Final = (
     *(("label", SCORES.meaning("label")), ("direction", SCORES.meaning("variant"))),
     *((term, meaning) for term, meaning in MEANING.items() if term in ("margin", "interval", "grade")),
@@ -94,6 +97,7 @@ class HeadGrid:
             "heads": self.heads,
             "views": [asdict(view) for view in self.views],
             "numbers": [one.data for one in self.numbers],
+            "across": next((i for i, one in enumerate(self.numbers) if not one.group.startswith(ACCURACIES)), None),
             "up": titles.index(wanted) if wanted in titles else None,
             "first": self.first,
             "folded": FOLDED,
@@ -205,7 +209,7 @@ def _accuracies(source: CardSource) -> Iterator[HeadMap]:
             unit="%",
             factor=100,
             marked=heads["graded"].tolist(),
-            group=f"accuracy, {probe}",
+            group=f"{ACCURACIES}{probe}",
             about=_rivals(heads.iloc[0]),
         )
 

@@ -157,8 +157,8 @@ function everyHead(root) {
     point(null);
   };
   const layer = { title: "layer", unit: "", values: names.map((name) => parseInt(name, 10)) }, placed = [layer, ...data.numbers];
-  const up = Math.min((data.up ?? 0) + 1, placed.length - 1), measured = !placed[1]?.group.startsWith("accuracy");
-  const scatter = headScatter(root, names, placed, [measured && up > 1 ? 1 : 0, up], point, (name) => keep(name));
+  const up = Math.min((data.up ?? 0) + 1, placed.length - 1), across = data.across === null || data.across + 1 === up ? 0 : data.across + 1;
+  const scatter = headScatter(root, names, placed, [across, up], point, (name) => keep(name));
   root.addEventListener("drawn", colourDots);
   for (const cell of grid.cells) cell.tabIndex = -1;
   offer(colour, [...views.map((one) => ({ title: one.probe, group: "main role" })), ...data.numbers]);

@@ -67,7 +67,7 @@ class Reported(BaseModel):
     def maps(cls, run: RunFolder) -> Iterable[HeadMap]:
         """Return its numbers of all heads, by which a page colours its grid and places its scatter.
 
-        The run has a table of the measure.
+        The first table of the measure has rows.
         """
         return ()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+import numpy as np
 import pandas as pd
 
 from reports.blocks.block import Block, Code, Fold, Heading, Paragraph, Points, Raw, Section, TableBlock, Terms
@@ -137,7 +138,8 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     """Yield the sections of a page in their order."""
     run, cards = source.run, CardSource(source.run)
     yield Section("opening", "Summary", [Raw("opening", first)])
-    maps = [one for measure in measures() if run.tables.keys() & measure.tables.keys() for one in measure.maps(run)]
+    measured_maps = (one for measure in measures() if _has_rows(measure, run) for one in measure.maps(run))
+    maps = [one for one in measured_maps if np.isfinite(one.values).any()]
     if (grid := head_grid(cards, step, [one.card for one in measures()], maps)) is not None:
         lines = every_head(cards.main_rows, source.verdicts.rule)
         listed = TableBlock(lines, caption=False, sorts=True, filter="heads", wraps=True)
@@ -161,6 +163,10 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     yield Section("meaning", "Glossary", tuple(_glossary(run)), ABOUT, folded=True)
     yield Section("methods", "Methods", tuple(_methods(source)), ABOUT, folded=True)
     yield Section("provenance", "Provenance", tuple(_provenance(source)), ABOUT, folded=True)
+
+
+def _has_rows(measure: type[Reported], run: Run) -> bool:
+    return len(run.last(next(iter(measure.tables), ""))) > 0
 
 
 def _measured(measured: Mapping[type[Reported], tuple[Block, ...]], *, first: bool) -> Iterator[Section]:

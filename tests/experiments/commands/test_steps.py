@@ -8,7 +8,7 @@ import pytest
 from experiments.commands import console
 
 STAGES = {
-    "report": {"page: cards of heads": 4, "page: measures": None, "page: probes": 5, "page: texts": 1},
+    "report": {"page: cards of heads": 4, "page: measures": None, "page: texts": 1},
     "compare": {
         **{"runs opened": 2, "models opened": 2, "layers read": 4, "rows of maps compared": None},
         "labels compared": None,

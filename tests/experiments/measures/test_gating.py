@@ -138,7 +138,7 @@ def test_survivors_are_named_with_their_roles(measured: Callable[..., Run]) -> N
     assert "| 2-1 | 0.75 |" in text
     assert all(f"{left} of 72" in text for _, left in prices)
     titles = [one.title for one in GatesMeasure.maps(run)]
-    assert titles == [f"made-pairs: gates, price {price}" for price in ("0.01", "0.1", "1")]
+    assert titles == [f"gates for made-pairs, price {price}" for price in ("0.01", "0.1", "1")]
 
 
 @pytest.mark.slow

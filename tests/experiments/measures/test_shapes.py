@@ -74,7 +74,7 @@ def blocks() -> dict[type[Block], list[Any]]:
 def test_classes_and_blocks_are_told_of_windows_where_there_are_some_and_all_else_of_sentences(
     blocks: dict[type[Block], list[Any]],
 ) -> None:
-    maps = [*ShapesMeasure.maps(SimpleNamespace(tables={"shapes": rows()}))]
+    maps = [*ShapesMeasure.maps(SimpleNamespace(tables={"shapes": rows()}, layers=LAYERS, heads=HEADS))]
     windows = {one.title for one in maps if " · n 250 windows · clusters 318" in one.about}
     assert windows == {"sieves: block", *(f"maps by class: {name}" for kind, name in MEASURES if kind == "class")}
     assert all(("250 windows" in one.about) != ("2,001 sentences" in one.about) for one in maps)

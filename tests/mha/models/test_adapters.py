@@ -65,6 +65,10 @@ def test_of_an_object_the_active_adapter_on_the_base_as_it_is_now_is_read(adapte
     with torch.no_grad():
         expected = model.eval().base_model.model.bert(IDS).last_hidden_state
         torch.testing.assert_close(found.run(IDS, None), expected, rtol=0, atol=1e-5)
+        with model.disable_adapter():
+            plain = load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base"))
+            expected = model.base_model.model.bert(IDS).last_hidden_state
+        torch.testing.assert_close(plain.run(IDS, None), expected, rtol=0, atol=1e-5)
 
 
 def test_a_head_for_other_labels_than_the_base_s_is_not_taken_for_the_base_s_own(adapted: Adapted) -> None:

@@ -108,9 +108,9 @@ def test_pairs_with_one_first_text_are_one_cluster_unless_a_group_says_otherwise
         ("Ann ran.", "Hm.", 1),
     ]
     table = pd.DataFrame([*rows, ("Cy fell.", "Hm.", 1)], columns=["text", "text_pair", "group"]).assign(label=0)
-    assert [row.group for row in labelled_rows(table)] == ["Ann ran.", "Bo sat.", "Ann ran.", "1.0", "1.0"]
+    assert [row.group for row in labelled_rows(table)] == ["Ann ran.", "Bo sat.", "Ann ran.", "group 1.0", "group 1.0"]
     listed = table.assign(group=[["a", "b"]] * len(table))
-    assert {row.group for row in labelled_rows(listed)} == {"['a', 'b']"}
+    assert {row.group for row in labelled_rows(listed)} == {"group ['a', 'b']"}
     alone = table.drop(columns=["text_pair", "group"])
     assert [row.group for row in labelled_rows(alone)] == alone["text"].tolist(), "equal texts are one cluster"
 
@@ -176,7 +176,7 @@ def test_of_several_labels_a_text_each_counts_as_there_or_not() -> None:
     )
     for marks in (there.tolist(), there.int().numpy(), [" ".join(map(str, row)) for row in there.int().tolist()]):
         assert means(decided(load(module, fast), pd.DataFrame({"text": texts(20), "label": [*marks]}))) == found
-    for wrong, message in ((["fair"], "'fair' is no label"), ([1, 1], "has a label twice")):
+    for wrong, message in ((["fair"], "'fair' is no label"), ([1, 1], "has a label twice"), ([[1, 0]], "is no label")):
         with pytest.raises(LabelError, match=f"row 1: .*{message}"):
             decided(load(module, fast), pd.DataFrame({"text": ["the film"], "label": [wrong]}))
 
@@ -189,12 +189,15 @@ def test_of_two_labels_a_pair_of_no_and_yes_may_be_numbers_and_is_refused(model:
     assert [two.labels_of(replace(row, label=one)) for one in ((1, 1), (0, 0), "bad good")] == [(0, 1), (), (0, 1)]
 
 
-@pytest.mark.parametrize("sigmoid", [False, True])
-def test_one_logit_is_a_yes_or_no_under_bce_and_of_a_cross_encoder_behind_its_sigmoid(sigmoid: bool) -> None:
+SIGMOID = {"sentence_transformers": {"activation_fn": "torch.nn.modules.activation.Sigmoid", "version": "6"}}
+BCE = {"problem_type": "multi_label_classification"}
+
+
+@pytest.mark.parametrize(("said", "sigmoid"), [(BCE, False), (BCE | SIGMOID, False), (SIGMOID, True)])
+def test_one_logit_is_a_yes_or_no_under_bce_and_else_of_a_cross_encoder_behind_its_sigmoid(
+    said: dict[str, Any], sigmoid: bool
+) -> None:
     torch.manual_seed(7)
-    said: dict[str, Any] = {"problem_type": "multi_label_classification"}
-    if sigmoid:
-        said = {"sentence_transformers": {"activation_fn": "torch.nn.modules.activation.Sigmoid", "version": "6"}}
     module, fast = BertForSequenceClassification(BertConfig(num_labels=1, **said, **SIZE, **BERT)), tokenizer()
     gold = torch.tensor([0.0, 1, 1, 0] * 5)
     behaviour = decided(load(module, fast), pd.DataFrame({"text": texts(20), "label": gold.tolist()}))

@@ -87,7 +87,7 @@ def test_pairs_with_one_first_text_or_group_are_one_document_on_one_side_of_a_sp
     assert [one.id for one in corpus.stream() if one.id == ids[0]] == [ids[0]] * 2
     halves = [{*half.sentences().ids()} for half in corpus.halves()]
     assert not halves[0] & halves[1]
-    assert ", 6 of them pairs that are read together (in 3 documents: " in corpus.notes[0]
+    assert ", 6 of them pairs that are read together, in 4 documents: " in corpus.notes[0]
     sizes = {"documents": 4, "sentences": 7, "words": 39, "pairs": 6}
     assert corpus.size() == Corpus.of(corpus.stream()).size() == sizes
     assert corpus.notes[1].startswith("a: 2 pairs have the second text of a pair in another document")
