@@ -53,7 +53,13 @@ def adapter_config(folder: Path) -> dict[str, Any]:
 
 
 def without_adapters(model: Any) -> Any:
-    """Return what an object of `peft` computes, its active adapters merged into a copy; any other object as it is."""
+    """Return what an object of `peft` computes, its active adapters merged into a copy; any other object as it is.
+
+    Raises ModelError for one of `transformers` that adapters were added to.
+    """
+    if getattr(model, "_hf_peft_config_loaded", False):
+        what = "adapters were put into it by add_adapter; give it as peft.get_peft_model makes it"
+        raise ModelError(f"{type(model).__name__}: {what}, or merge them first")
     if not (hasattr(model, "peft_config") and hasattr(model, "merge_and_unload")):
         return model
     switched_off = any(getattr(part, "disable_adapters", False) is True for part in model.modules())

@@ -71,6 +71,14 @@ def test_of_an_object_the_active_adapter_on_the_base_as_it_is_now_is_read(adapte
         torch.testing.assert_close(plain.run(IDS, None), expected, rtol=0, atol=1e-5)
 
 
+def test_adapters_that_transformers_added_are_refused(adapted: Adapted) -> None:
+    folder, _ = adapted(bert(), lora())
+    model = hub.BertModel.from_pretrained(folder.parent / "base")
+    model.add_adapter(lora())
+    with pytest.raises(ModelError, match=r"BertModel: .* by add_adapter; give it as peft\.get_peft_model makes it"):
+        load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base"))
+
+
 def test_a_head_for_other_labels_than_the_base_s_is_not_taken_for_the_base_s_own(adapted: Adapted) -> None:
     two = hub.BertForSequenceClassification(hub.BertConfig(**SIZE, num_labels=2))
     more: dict[str, Any] = {"num_labels": 3, "ignore_mismatched_sizes": True}
