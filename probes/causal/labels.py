@@ -324,8 +324,8 @@ def _gold(classifier: Classifier, row: LabelledRow, cut: Pieces) -> tuple[dict[i
     """
     if not row.words:
         return {0: classifier.label(row.label, row.place)}, []
-    labels = enumerate(row.label)
-    known = {word: one for word, one in labels if one is not None and pd.to_numeric(one, errors="coerce") != NO_LABEL}
+    given = enumerate(row.label)
+    known = {word: one for word, one in given if one is not None and pd.to_numeric(one, errors="coerce") != NO_LABEL}
     lost = known.keys() & {*cut.missing()}
     gold = {
         int(np.flatnonzero(cut.word == word)[0]): classifier.label(label, row.place)

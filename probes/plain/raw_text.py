@@ -153,7 +153,8 @@ class RawText:
         empty = f"; {counted.empty} rows without a text are left out" if counted.empty else ""
         pairs = f", {counted.pairs} of them pairs that are read together" if counted.pairs else ""
         if counted.pairs or counted.documents < counted.texts:
-            pairs += f", in {counted.documents} documents: those with the same group or first text are one"
+            same = "group or first text" if counted.pairs else "group"
+            pairs += f", in {counted.documents} documents: those with the same {same} are one"
         linked = (
             f"{self.name}: {counted.linked} pairs have the second text of a pair in another document, and intervals "
         )

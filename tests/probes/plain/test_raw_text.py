@@ -95,6 +95,8 @@ def test_texts_of_one_group_are_one_document(write: Write) -> None:
     path = write("a.csv", "text,group\nOne.,x\nTwo.,y\nThree.,x\nFour.,\n")
     documents = [text.document for text in RawText(path).texts()]
     assert documents == ["a.csv:2", "a.csv:3", "a.csv:2", "a.csv:5"]
+    (note,) = RawText(path).unit_notes()
+    assert note.endswith("4 texts, each a row, in 3 documents: those with the same group are one")
 
 
 def test_texts_are_those_of_a_data_set_of_a_folder_or_of_a_list(write: Write, tmp_path: Path) -> None:
