@@ -202,7 +202,7 @@ def _masked(model: Model) -> CheckResult:
 
 
 def _classifier(model: Model) -> CheckResult:
-    asked = "effects of heads on labelled rows (a .csv or .jsonl of text and label)"
+    asked = "effects of heads on labelled rows (.jsonl, .csv or .tsv with text and label)"
     for kind in (TEXTS, WORDS, CHOICES):
         with suppress(ModelError):
             found = Classifier.of(model, kind)

@@ -21,7 +21,7 @@ GRAMMAR = "grammar"
 LOSS, EMBEDDING = "loss", "embedding"
 "Behaviours that are measured on the sentences of the report split: the masked-LM loss, and the sentence embedding."
 
-LABELS = "labelled rows (.jsonl or .csv with text and label)"
+LABELS = "labelled rows (.jsonl, .csv or .tsv with text and label)"
 "What a file says that is a behaviour of the model's own classifier."
 
 NAMED_BEHAVIOURS = (LOSS, EMBEDDING, *GENERATED_PAIRS, *NAMED_PAIRS)

@@ -118,7 +118,7 @@ def ablate(
     """Return what a sentence, or a classifier's decision, loses where heads are ablated.
 
     Of a sentence or a pair: how far words' vectors move, and what is still known. Of labelled rows (a data frame, or
-    the `Path` of a .jsonl or .csv file, see `probes.causal.labels`): what the model's own classifier loses, with
+    the `Path` of a .jsonl, .csv or .tsv file, see `probes.causal.labels`): what the model's own classifier loses, with
     intervals over rows; `heads` may there be "each", every head alone, with p corrected for all of them, of which the
     table shows the largest effects and its `frame` has all. `score` takes the place of the log-probability: a function
     of logits [row, label] and the numbers of the gold labels [row] that returns a number a row, in which higher is

@@ -24,6 +24,9 @@ from probes.words.senses import sense_items
 NAMES = 8
 "How many details of a reason a note names."
 
+REPEATED = 0.1
+"The share of texts that stand in several documents from which on a note says so: short ones do in any corpus."
+
 
 def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
     """Return the corpora of the selection split and of the report split.
@@ -46,15 +49,24 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
 
 def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
-    """Yield what to know of the texts of a run: of each corpus its notes and `remark_notes`, and what is in both."""
+    """Yield what to know of the texts of a run: of each corpus its notes and `remark_notes`, and which are equal."""
     for split, corpus in zip(SPLITS, corpora, strict=True):
         yield from corpus.notes
         yield from remark_notes(f"{corpus.name} ({split})", corpus.sentences().remarks())
     selected, reported = (corpus.sentences().wordings() for corpus in corpora)
-    if both := sum(count for wording, count in reported.items() if wording in selected):
+    if both := len([*filter({*selected}.__contains__, reported)]):
         yield (
-            f"{both} of the {reported.total()} texts of the report split stand word for word in the selection "
+            f"{both} of the {len(reported)} texts of the report split stand word for word in the selection "
             "split too: heads are evaluated on them by what selected them, so leave out what is in both"
+        )
+    stand_in: dict[int, set[str]] = {}
+    for wording, name in zip(reported, corpora[1].sentences().ids(), strict=True):
+        stand_in.setdefault(wording, set()).add(name)
+    again = sum(len(stand_in[wording]) > 1 for wording in reported)
+    if again > REPEATED * len(reported):
+        yield (
+            f"{again} of the {len(reported)} texts of the report split stand word for word in several of its documents, "
+            "which count as independent: if they are copies, intervals are too narrow, so leave copies out"
         )
 
 

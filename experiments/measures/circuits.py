@@ -175,6 +175,7 @@ class CircuitsMeasure(Measure):
     name = "circuits"
     title = "Circuits from the weights alone"
     place = 60
+    switch = "enabled"
     tables = {"circuits": CIRCUITS, "circuit_kernels": KERNELS, "circuit_relations": RELATIONS, "circuit_links": LINKS}
     methods = (
         Method(
@@ -201,7 +202,7 @@ class CircuitsMeasure(Measure):
         """
         from mha.models.circuits import encoder_of
 
-        return self.enabled and encoder_of(run.model) is not None and bool(self._pairs)
+        return self.asked and encoder_of(run.model) is not None and bool(self._pairs)
 
     @property
     def _pairs(self) -> Pairs:

@@ -104,6 +104,7 @@ class DecilesMeasure(Measure):
     name = "deciles"
     title = "All of a head's attention"
     place = 20
+    switch = "enabled"
     tables = {"deciles": DECILES, "descriptions": DESCRIPTIONS}
     methods = (
         Method(
@@ -125,10 +126,12 @@ class DecilesMeasure(Measure):
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether it is switched on and the run reads sentences' attention; else a note says why not."""
+        if not self.asked:
+            return False
         reads = run.config.scoring.maps == "weights" and "sentence" in run.scopes
-        if self.enabled and not reads:
+        if not reads:
             run.note("deciles: they are of attention in sentences, which the run does not read")
-        return self.enabled and reads
+        return reads
 
     def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
         """Return what sees the maps of a split of sentences."""

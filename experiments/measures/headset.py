@@ -156,6 +156,15 @@ class HeadSetMeasure(Measure):
     words: int = Field(default=20_000, ge=1)
     "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
 
+    @property
+    def asked(self) -> bool:
+        """Whether its table asks for anything, ensembles among it."""
+        return super().asked or self.relations > 0
+
+    def wanted(self, run: RunContext) -> bool:
+        """Return whether heads are compared as a set."""
+        return super().asked
+
     def _sample(self, run: RunContext) -> list[Document]:
         """Return texts of the report split on which heads are compared: of the scope that is read first."""
         from probes.scoring.aligned import sample_texts

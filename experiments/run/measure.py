@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from experiments.config.section import BehaviourNames, ConfigTable
 from reports.measures.reported import Reported
@@ -70,12 +70,25 @@ class Measure(ConfigTable, Reported):
         """Whether it takes the codelengths of trained probes."""
         return False
 
+    @model_validator(mode="after")
+    def _not_in_vain(self) -> Self:
+        """Refuse keys of a table that asks for nothing, unless it says so itself."""
+        keys = self.model_fields_set
+        if keys and not self.asked and self.switch not in keys:
+            raise ValueError(f"{', '.join(sorted(keys))}: nothing is measured without {self.switch}")
+        return self
+
+    @property
+    def asked(self) -> bool:
+        """Whether its table asks for anything."""
+        return not self.switch or bool(getattr(self, self.switch))
+
     def check(self, config: Config) -> None:
         """Raise ValueError where another table of `config` does not fit this one."""
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether the run is to measure it; raises where what it asks for cannot be done."""
-        return not self.switch or bool(getattr(self, self.switch))
+        return self.asked
 
     def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
         """Return what sees the maps of a split while its heads are scored."""

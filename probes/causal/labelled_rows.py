@@ -12,7 +12,7 @@ import pandas as pd
 
 from mha.messages import OneLineError
 from probes.corpora.line_reader import shortened
-from probes.plain.text_tables import group_of, second_of, table_rows
+from probes.plain.text_tables import group_of, second_of, separated, table_rows
 
 
 class LabelError(OneLineError):
@@ -38,16 +38,18 @@ class LabelledRow:
 
 
 def has_labels(path: Path) -> bool:
-    """Return whether a file is one of labelled rows: .csv, or .jsonl whose first row has a label."""
-    suffix = path.suffix.lower()
-    if suffix != ".jsonl" or not path.is_file():
-        return suffix == ".csv" and path.is_file()
-    _, row = next(table_rows(path), ("", None))
-    return isinstance(row, Mapping) and "label" in row
+    """Return whether a file is one of labelled rows: .csv; or .tsv or .jsonl whose header or first row has a label."""
+    suffix = path.suffix.lower() if path.is_file() else ""
+    if suffix == ".tsv":
+        return "label" in next(separated(path), (1, []))[1]
+    if suffix == ".jsonl":
+        _, row = next(table_rows(path), ("", None))
+        return isinstance(row, Mapping) and "label" in row
+    return suffix == ".csv"
 
 
 def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
-    """Return the rows of a data frame, or of a .jsonl or .csv file; raises LabelError where one is none.
+    """Return the rows of a data frame, or of a .jsonl, .csv or .tsv file; raises LabelError where one is none.
 
     Columns are text (with text_pair, if there is one, the second text) and label, or words and label with a label for
     each word; as strings both are divided at blanks. A text may have a list of labels, or a list of choices, of which
@@ -55,7 +57,7 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
     """
     if rows := [_row(place, row) for place, row in table_rows(table)]:
         return rows
-    raise LabelError(f"{table if isinstance(table, Path) else 'the table'}: no labelled row; files are .csv or .jsonl")
+    raise LabelError(f"{table if isinstance(table, Path) else 'the table'}: no labelled row; files are .jsonl, .csv or .tsv")
 
 
 def _row(place: str, row: Any) -> LabelledRow:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import mmap
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain
@@ -205,9 +204,9 @@ class Texts:
             for text in chunk:
                 yield from ((sentence.id, remark) for sentence in text.sentences for remark in sentence.remarks)
 
-    def wordings(self) -> Counter[int]:
-        """Count equal texts: a hash of the words of a text, of use in this process alone -> how many have them."""
-        return Counter(hash(text.words) for chunk in self.chunks(1000) for text in chunk)
+    def wordings(self) -> list[int]:
+        """Return for every text a hash of its words, of use in this process alone."""
+        return [hash(text.words) for chunk in self.chunks(1000) for text in chunk]
 
     def chunks(self, size: int) -> Iterator[list[Document]]:
         """Yield all texts in order, `size` at a time."""
@@ -271,9 +270,9 @@ class ArrowTexts(Texts):
         for names, found in zip(columns["sentences"][:], columns["remarks"][:], strict=True):
             yield from ((names[one["sentence"]], one["remark"]) for one in found)
 
-    def wordings(self) -> Counter[int]:
-        """Count equal texts: a hash of the words of a text, of use in this process alone -> how many have them."""
-        return Counter(hash(tuple(words)) for words in self._rows.select_columns(["words"])["words"][:])
+    def wordings(self) -> list[int]:
+        """Return for every text a hash of its words, of use in this process alone."""
+        return [hash(tuple(words)) for words in self._rows.select_columns(["words"])["words"][:]]
 
     def take(self, indices: Sequence[int]) -> list[Document]:
         """Return the texts at these indices."""

@@ -136,16 +136,16 @@ def table_texts(path: Path, columns: Columns) -> Iterator[Place]:
 
 
 def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
-    """Yield place and columns, None if empty, of every row of a data frame, .jsonl or .csv file; nothing of others.
+    """Yield place and columns, None if empty, of every row of a data frame, .jsonl, .csv or .tsv file.
 
-    Raises CorpusError for a .csv file that has a column of ONCE twice.
+    Nothing of other files. Raises CorpusError for a .csv or .tsv file that has a column of ONCE twice.
     """
     if not isinstance(path, Path):
         yield from ((f"row {number}", row) for number, row in enumerate(path.to_dict("records"), start=1))
         return
     if suffixes_of(path)[-1] == ".jsonl":
         yield from ((f"{path}:{number}", parsed(line, f"{path}:{number}")) for number, line in filled_lines(path))
-    if suffixes_of(path)[-1] == ".csv":
+    if suffixes_of(path)[-1] in (".csv", ".tsv"):
         lines = separated(path)
         _, names = next(lines, (1, []))
         if twice := [name for name in ONCE if names.count(name) > 1]:

@@ -146,7 +146,7 @@ class OwnProbe:
 
 
 def own_probe(name: str, answers: Any, module: str) -> Probe:
-    """Define a probe by a function of a sentence, or by a table of answers: a data frame, or a .jsonl or .csv file.
+    """Define a probe by a function of a sentence, or by a table of answers: a data frame, or a .jsonl, .csv or .tsv file.
 
     A table has a row for each query: text (one sentence, as a string or as a list of words), query (index of the word),
     gold (index, or list of them) and, if there is one, label. Asked are sentences of the corpora that have the words of
@@ -164,10 +164,10 @@ def own_probe(name: str, answers: Any, module: str) -> Probe:
         if len({answer.aligns for of_text in rows.values() for answer in of_text}) > 1:
             raise AnswerError(f"probe {name!r}: some rows have an alignment and others a query; make it two probes")
         if not rows:
-            raise AnswerError(f"probe {name!r}: no row in its table, a DataFrame, or a .jsonl or .csv file")
+            raise AnswerError(f"probe {name!r}: no row in its table, a DataFrame, or a .jsonl, .csv or .tsv file")
         return OwnProbe(name, None, rows, module).define()
     if not callable(answers) or isinstance(answers, type):
-        expected = "expected a function of a sentence, a DataFrame, or a .jsonl or .csv file"
+        expected = "expected a function of a sentence, a DataFrame, or a .jsonl, .csv or .tsv file"
         raise AnswerError(f"probe {name!r}: {expected}; got {answers!r}")
     return OwnProbe(name, answers, {}, module).define()
 

@@ -77,8 +77,12 @@ def test_notes_name_each_reason_once_a_split_and_sentences_of_both() -> None:
     shown = "l0 5, l1 5, l2 5, l8 3, l7 2, l3 1, l4 1, l5 1 and 1 more"
     assert notes[2] == f"memory (report): 24 × odd label ({shown}), in p, q, r and others"
     assert notes[3].startswith("4 of the 5 texts of the report split stand word for word in the selection split")
-    assert len(notes) == 4
-    assert [*corpus_notes((select, Corpus.of([sentence("c", "Cy")])))] == [notes[0]]
+    assert notes[4].startswith("4 of the 5 texts of the report split stand word for word in several of its documents")
+    assert len(notes) == 5
+    once = [sentence("c", "Cy"), *(sentence(f"d{number}", str(number)) for number in range(18)), sentence("c", "Cy")]
+    assert [*corpus_notes((select, Corpus.of(once)))] == [notes[0]]  # within one document
+    few = [*once[:-1], sentence("e", "Cy")]
+    assert [*corpus_notes((select, Corpus.of(few)))] == [notes[0]]  # a tenth, and no more
 
 
 def test_one_document_is_refused_where_it_would_have_to_be_divided(tmp_path: Path) -> None:

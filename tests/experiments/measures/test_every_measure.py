@@ -88,6 +88,14 @@ def test_it_is_not_measured_while_its_switch_is_off(name: str) -> None:
     assert not measure(**{measure.switch: off}).wanted(run)
 
 
+def test_keys_of_a_table_that_asks_for_nothing_are_refused() -> None:
+    kind = MEASURES["heads"]
+    with pytest.raises(ValueError, match="groups, words: nothing is measured without texts$"):
+        kind(groups=3, words=9)
+    assert not kind(groups=3, texts=0).asked  # switched off on purpose
+    assert kind(words=9, relations=2).asked  # ensembles alone
+
+
 @pytest.mark.parametrize("name", MEASURES)
 def test_what_its_tables_say_cannot_be_markup(name: str, measured: Callable[..., Run]) -> None:
     measure = MEASURES[name]

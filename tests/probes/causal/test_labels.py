@@ -434,13 +434,14 @@ def model() -> Model:
 def test_rows_are_read_from_files_as_from_frames(model: Model, tmp_path: Path) -> None:
     frame = opinions(12, 0)
     frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_csv(tmp_path / "rows.tsv", index=False, sep="\t")
     frame.to_json(tmp_path / "rows.jsonl", orient="records", lines=True)
     (tmp_path / "pairs.jsonl").write_text(json.dumps({"sentence_good": "a b", "sentence_bad": "b a"}) + "\n", "utf-8")
-    assert [has_labels(tmp_path / name) for name in ("rows.csv", "rows.jsonl", "pairs.jsonl", "no.csv")] == [
-        *(True, True, False, False)
-    ]
-    assert means(decided(model, frame)) == means(decided(model, tmp_path / "rows.csv"))
-    assert means(decided(model, frame)) == means(decided(model, tmp_path / "rows.jsonl"))
+    (tmp_path / "pairs.tsv").write_text("sen\twrong_sen\na b\tb a\n", "utf-8")
+    names = ("rows.csv", "rows.tsv", "rows.jsonl", "pairs.jsonl", "pairs.tsv", "no.csv")
+    assert [name for name in names if has_labels(tmp_path / name)] == [*names[:3]]
+    for name in names[:3]:
+        assert means(decided(model, frame)) == means(decided(model, tmp_path / name))
     (tmp_path / "words.csv").write_text("words,label\nthe film,O B\n", "utf-8")
     (row,) = labelled_rows(tmp_path / "words.csv")
     assert (row.words, row.label) == (("the", "film"), ("O", "B"))
