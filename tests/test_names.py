@@ -25,11 +25,6 @@ def shared_names() -> dict[str, list[str]]:
     return {name: where for name, where in files.items() if len(where) > 1}
 
 
-def test_a_class_is_found_wherever_it_stands() -> None:
-    source = "class One:\n    class Two: ...\ndef late():\n    class _Three: ...\n    class Four: ..."
-    assert sorted(public_classes(source)) == ["Four", "One", "Two"]
-
-
 def test_no_two_public_classes_share_a_name() -> None:
     assert shared_names() == {}
 
@@ -80,17 +75,6 @@ def retired_names() -> list[str]:
         wrong = dict.fromkeys(name for name in names if words_of(name) & RETIRED)
         places += [f"{path.relative_to(ROOT).as_posix()}: {name}" for name in wrong]
     return places
-
-
-def test_a_retired_word_is_seen_wherever_it_stands_in_a_public_name() -> None:
-    source = (
-        "TOLD, OTHER = 1, 2\nclass LastLook:\n    chosen: int\n    def said(self, rivals): ...\n    def _told(self): "
-        "...\ndef foundation(*, a_sure, **fresh): found = 1\ndef _asked(): ...\nclass _Found:\n    said: int"
-    )
-    names = list(public_names(ast.parse(source).body))
-    assert [name for name in names if words_of(name) & RETIRED] == [
-        *("TOLD", "LastLook", "chosen", "said", "rivals", "a_sure", "fresh")
-    ]
 
 
 def test_public_names_are_in_the_terms_of_the_field() -> None:

@@ -12,7 +12,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).parents[1]
+from tests.test_imports import ROOT, imports_of
+
 MAY_IMPORT = {
     "mha": {"mha"},
     "probes": {"probes", "mha"},
@@ -37,34 +38,9 @@ def modules_of(room: str) -> list[Path]:
     return sorted((ROOT / room).rglob("*.py"))
 
 
-def imported_modules(source: str) -> set[str]:
-    """Modules that `source` imports anywhere; relative imports stay in their room."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
-    return found
-
-
 def imported_packages(source: str) -> set[str]:
-    """The packages of these modules."""
-    return {module.partition(".")[0] for module in imported_modules(source)}
-
-
-@pytest.mark.parametrize(
-    ("source", "packages"),
-    [
-        ("import mha.attention as a, torch", {"mha", "torch"}),
-        ("from probes.records import Sentence", {"probes"}),
-        ("def late():\n    import experiments", {"experiments"}),
-        ("if TYPE_CHECKING:\n    from reports import Run", {"reports"}),
-        ("from . import attention\nfrom .attention import attend", set()),
-    ],
-)
-def test_an_import_is_seen_wherever_it_stands(source: str, packages: set[str]) -> None:
-    assert imported_packages(source) == packages
+    """Packages that `source` imports anywhere; relative imports stay in their room."""
+    return {module.partition(".")[0] for module, _ in imports_of(source)}
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
@@ -75,7 +51,7 @@ def test_a_room_imports_only_the_rooms_before_it(room: str) -> None:
     wrong = {
         f"{module.relative_to(ROOT)} imports {name}"
         for module in modules
-        for name in imported_modules(module.read_text("utf-8"))
+        for name, _ in imports_of(module.read_text("utf-8"))
         if name.partition(".")[0] in forbidden and not (room == "probes" and name.startswith(TABLES))
     }
     assert wrong == set()

@@ -157,9 +157,7 @@ def scored(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[...
 
     @cache
     def score(*changes: str) -> Run:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-            return Run.open(run(load_config(base, changes), tmp_path_factory.mktemp("runs")))
+        return Run.open(run(load_config(base, changes), tmp_path_factory.mktemp("runs"), page=False))
 
     return score
 

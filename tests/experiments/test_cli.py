@@ -1,5 +1,3 @@
-import errno
-import os
 import re
 import shlex
 import subprocess
@@ -15,7 +13,6 @@ import torch
 from experiments import cli
 from experiments.commands import options
 from experiments.config.config import Config
-from mha import HookError
 from reports import Run
 from reports.scores.shortest_table import shortest_table
 
@@ -90,18 +87,14 @@ def test_a_page_is_made_anew_from_its_record(
     assert headscope("report", tmp_path) == (0, f"page: {tmp_path / 'x.html'}\n", "")
 
 
-def test_a_view_ends_with_its_page_and_opens_it_where_asked(
+def test_a_view_opens_its_page_where_asked(
     headscope: Callable[..., Any], tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(cli.typer, "launch", opened.append)
-    page = tmp_path / "page.html"
-    words = ("view", "The dog saw it.", "--model", tiny, "--out", page)
-    assert headscope(*words) == (0, f"page: {page}\n", "")
-    assert opened == []
-    assert "saw" in page.read_text(encoding="utf-8")
-    headscope(*words, "--open")
-    assert opened == [str(page)]
+    for words in ((), ("--open",)):
+        headscope("view", "The dog saw it.", "--model", tiny, "--out", tmp_path / "page.html", *words)
+    assert opened == [str(tmp_path / "page.html")]
 
 
 HEAVY = {"torch", "transformers", "datasets", "sklearn"}
@@ -178,19 +171,7 @@ def test_a_folder_that_is_no_run_is_told(mistake: Callable[..., str], tmp_path: 
     assert "folders with a page hold sandbox.json, */claim.json, " in mistake("report", tmp_path)
 
 
-def test_a_model_whose_attention_cannot_be_seen_is_told(
-    mistake: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unseen(name: str) -> None:
-        raise HookError("attention of its own")
-
-    monkeypatch.setattr("experiments.heads.flow.load_model", unseen)
-    assert mistake("flow", "a dog", "--out", tmp_path / "flow.csv") == "attention of its own"
-
-
-def test_messages_are_printed_as_they_are(
-    mistake: Callable[..., str], base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_are_printed_as_they_are(mistake: Callable[..., str], base: Path, tmp_path: Path) -> None:
     odd = tmp_path / ("long " * 30) / "a:100:[red]b:smile:.conllu"
     odd.parent.mkdir()
     odd.touch()
@@ -224,23 +205,6 @@ def test_a_full_disk_ends_a_run_with_one_line_and_the_run_before_stays(
     assert Run.open(tmp_path / "quick").scores.equals(before)
     assert headscope(*words).code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["quick"]
-
-
-def test_a_folder_that_may_not_be_written_ends_a_run_with_one_line(
-    mistake: Callable[..., str], base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, out = os.mkdir, tmp_path / "out"
-
-    def mkdir(path: str | Path, *more: Any, **options: Any) -> None:
-        if Path(path).is_relative_to(out):
-            raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        made(path, *more, **options)
-
-    monkeypatch.setattr("os.mkdir", mkdir)  # root, who runs tests in containers, may write anywhere
-    said = mistake("run", base, "--out", out, *POSITION)
-    assert said.startswith(str(out))
-    assert said.endswith(": Permission denied")
-    assert not out.exists()
 
 
 def test_fast_leaves_out_what_takes_long_and_set_takes_it_back(

@@ -27,7 +27,8 @@ def test_a_run_and_what_is_made_of_it_ask_no_network(
         ("head", folder, "1-1"),
         ("profile", folder, "--out", tmp_path / "profile.md"),
         ("export", folder, "--to", "csv", "--out", tmp_path / "exported.csv"),
-        ("compare", folder, folder, "--out", tmp_path / "compared"),
+        ("compare", folder, folder, "--match", "--out", tmp_path / "compared"),
+        ("match", tiny, tiny, "--sentences", 9),
         ("view", "The dog barks .", "--model", tiny, "--out", tmp_path / "view.html"),
         ("flow", "The dog barks .", "--model", tiny, "--out", tmp_path / "flow.csv"),
         ("list", "models"),
@@ -37,18 +38,12 @@ def test_a_run_and_what_is_made_of_it_ask_no_network(
         assert said.code == 0, (words, said.err)
 
 
-def test_a_name_that_is_no_folder_is_refused_without_asking(mistyped: Callable[[str], str]) -> None:
-    assert "unknown model 'bert-base-uncased': no such folder" in mistyped("bert-base-uncased")
-
-
-@pytest.fixture
-def mistyped(headscope: Callable[..., Any], base: Path, tmp_path: Path) -> Callable[[str], str]:
-    def mistyped(name: str) -> str:
-        said = headscope("run", base, "--out", tmp_path, *POSITION, "--set", f"model.name='{name}'")
-        assert said.code == 2
-        return str(said.err)
-
-    return mistyped
+def test_a_name_that_is_no_folder_is_refused_without_asking(
+    headscope: Callable[..., Any], base: Path, tmp_path: Path
+) -> None:
+    said = headscope("run", base, "--out", tmp_path, *POSITION, "--set", "model.name=bert-base-uncased")
+    assert said.code == 2
+    assert "unknown model 'bert-base-uncased': no such folder" in said.err
 
 
 def test_a_training_asks_no_network(

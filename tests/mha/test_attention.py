@@ -75,19 +75,6 @@ def test_multi_head_attention_agrees_with_that_of_torch(masked: str) -> None:
     torch.testing.assert_close(seen["pattern"][0], patterns, rtol=0, atol=1e-12)
 
 
-def test_the_projections_are_views_of_the_weights() -> None:
-    attention = double(HEADS, 3)
-    query = torch.randn(1, 4, MODEL, dtype=torch.float64)
-    with torch.no_grad():
-        attention.W_O[1] = 0
-        attention.W_V[1] = 7
-        expected = attention(query)
-        attention.W_V[1] = -3
-        assert torch.equal(attention(query), expected)
-        attention.W_V[2] = 7
-    assert not torch.equal(attention(query), expected)
-
-
 @pytest.mark.parametrize("explicit", [False, True])
 def test_gradients_are_those_of_the_formula_and_reach_every_parameter(explicit: bool) -> None:
     attention = double(2, 3)
@@ -102,15 +89,6 @@ def test_gradients_are_those_of_the_formula_and_reach_every_parameter(explicit: 
     for gradient, right in zip(gradients, expected, strict=True):
         torch.testing.assert_close(gradient, right, rtol=1e-9, atol=1e-9)
         assert gradient.abs().max() > 0.01
-
-
-def test_scale_false_leaves_out_the_division() -> None:
-    scaled, plain = double(HEADS, 4), double(HEADS, 4, scale=False)
-    query = torch.randn(2, 5, MODEL, dtype=torch.float64)
-    with torch.no_grad():
-        scaled.project.weight[: HEADS * 4] *= 2
-        scaled.project.bias[: HEADS * 4] *= 2
-    torch.testing.assert_close(plain(query), scaled(query), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("site", ["pattern", "value"])
@@ -131,15 +109,6 @@ def test_heads_must_divide_the_model_unless_head_dim_is_given() -> None:
     with pytest.raises(ValueError, match="5 heads do not divide a model of size 12"):
         MultiHeadAttention(MODEL, 5)
     assert MultiHeadAttention(MODEL, 5, head_dim=2).W_O.shape == (5, 2, MODEL)
-
-
-def test_grouped_keys_serve_neighbouring_query_heads() -> None:
-    query, key, value = (torch.randn(2, heads, 5, 3) for heads in (6, 2, 2))
-    grouped, _ = attend(nn.Identity(), query, key, value, None)
-    one_by_one = [
-        attend(nn.Identity(), query[:, i : i + 1], key[:, [i // 3]], value[:, [i // 3]], None)[0] for i in range(6)
-    ]
-    torch.testing.assert_close(grouped, torch.cat(one_by_one, 2))
 
 
 @pytest.mark.parametrize("explicit", [False, True])
@@ -182,19 +151,6 @@ def test_attend_refuses_by_name_what_it_does_not_know() -> None:
         attend(nn.Identity(), x, x, x, None, **dict.fromkeys(others, torch.zeros(1)))
 
 
-@pytest.mark.parametrize("argument", [{"softcap": None}, {"output_router_logits": False}, {"sliding_window": 4}])
-def test_attend_accepts_arguments_that_change_nothing(argument: dict[str, object]) -> None:
-    x = torch.randn(1, 2, 3, 4)
-    assert torch.equal(attend(nn.Identity(), x, x, x, None, **argument)[0], attend(nn.Identity(), x, x, x, None)[0])
-
-
-def test_scaling_is_one_over_the_root_of_head_dim_unless_given() -> None:
-    x = torch.randn(1, 2, 3, 16)
-    plain, _ = attend(nn.Identity(), x, x, x, None)
-    torch.testing.assert_close(attend(nn.Identity(), x, x, x, None, scaling=0.25)[0], plain)
-    assert not torch.allclose(attend(nn.Identity(), x, x, x, None, scaling=1.0)[0], plain)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_additive_is_zero_where_allowed_and_the_lowest_number_elsewhere(dtype: torch.dtype) -> None:
     low = torch.finfo(dtype).min
@@ -206,16 +162,6 @@ def test_additive_is_zero_where_allowed_and_the_lowest_number_elsewhere(dtype: t
     assert pairs is not None
     assert pairs.tolist() == [[[[0, low], [low, 0]]]]
     assert additive(None, dtype) is None
-
-
-def test_attention_does_not_change_its_inputs(mask: Tensor) -> None:
-    attention = MultiHeadAttention(MODEL, HEADS)
-    x = torch.randn(3, 9, MODEL)
-    before = x.clone(), mask.clone()
-    with record(attention, ["scores", "pattern", "value", "head_output"]):
-        attention(x, x, x, mask)
-    assert torch.equal(x, before[0])
-    assert torch.equal(mask, before[1])
 
 
 def test_a_boolean_mask_is_refused_since_both_paths_would_read_it_differently() -> None:

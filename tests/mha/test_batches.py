@@ -1,10 +1,8 @@
 import numpy as np
-import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mha.batches import REDUCTIONS, collate, plan
+from mha.batches import collate, plan
 from mha.pieces import CLS, SEP, Pieces
 from tests.mha.conftest import text_of
 
@@ -48,23 +46,6 @@ def test_ids_and_mask_are_padded_on_the_right() -> None:
     assert batch.mask.tolist() == [[True, True, True, False, False], [True] * 5]
     assert batch.words.tolist() == [1, 2]
     assert collate([text_of(2, 1), text_of(1, 2)]).mask is None
-
-
-@given(TEXTS, st.sampled_from(REDUCTIONS))
-def test_every_real_piece_goes_to_one_key_and_every_word_has_weights_that_sum_to_one(texts, reduce: str) -> None:
-    batch = collate(texts, reduce=reduce)
-    real = torch.arange(batch.ids.shape[1]) < torch.tensor([len(text) for text in texts])[:, None]
-    assert torch.equal(batch.to_words.sum(2), real.float())
-    words = torch.arange(int(batch.words.max())) < batch.words[:, None]
-    torch.testing.assert_close(batch.from_words.sum(2), words.float())
-
-
-@pytest.mark.parametrize("reduce", REDUCTIONS)
-def test_a_word_without_pieces_has_an_empty_row_and_column(reduce: str) -> None:
-    gone = Pieces(np.arange(4, dtype=np.int32), np.array([CLS, 0, 2, SEP], np.int32), 3)
-    batch = collate([gone], reduce=reduce)
-    assert batch.from_words[0].sum(1).tolist() == [1, 0, 1]
-    assert batch.to_words[0].sum(0).tolist() == [1, 0, 1, 1, 1]
 
 
 def test_the_first_piece_of_a_word_is_no_mark_of_a_blank_unless_it_has_no_other() -> None:

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from accelerate.state import AcceleratorState
 from torch import nn
 
 from mha import foreign
@@ -34,14 +33,3 @@ def test_avx512_alone_is_no_instruction_for_bf16(monkeypatch: pytest.MonkeyPatch
 def test_a_name_that_a_package_no_longer_has_is_reported(call: Callable[[], object], missing: str) -> None:
     with pytest.raises(ForeignNameError, match=missing):
         call()
-
-
-def test_names_of_torch_and_accelerate_that_are_gone_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(AcceleratorState, "_reset_state")
-    with pytest.raises(
-        ForeignNameError, match=r"accelerate .* has no AcceleratorState._reset_state, .*constraints\.txt"
-    ):
-        foreign.reset_accelerator()
-    monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace())
-    with pytest.raises(ForeignNameError, match=r"torch .* has no SimpleNamespace\._is_mkldnn_bf16_supported"):
-        foreign.has_bf16_instructions()

@@ -7,22 +7,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from transformers import BertConfig, BertModel
 
 from mha.causal.interventions import Ablate, intervene
 from mha.encoder.encoder import Encoder
 from mha.hooks import HookError, Record, record, watch
 from mha.watches import SITES, Seen, call_of
-
-
-def test_recorded_rows_sum_to_one_and_padding_gets_nothing(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
-    with record(encoder) as maps:
-        encoder(pieces, mask)
-    assert len(maps["pattern"]) == 3
-    for pattern in maps["pattern"]:
-        assert pattern.shape == (3, 4, 9, 9)
-        torch.testing.assert_close(pattern.sum(-1), torch.ones(3, 4, 9), rtol=0, atol=1e-6)
-        assert bool((pattern.transpose(1, 3)[~mask] == 0).all())
 
 
 def test_the_sites_are_the_steps_of_the_formula(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
@@ -222,18 +211,6 @@ def test_a_mask_for_the_whole_batch_says_which_keys_are_real_in_each_text(encode
     assert real.tolist() == [[True, True, False]] * 5
 
 
-def test_the_last_of_several_blocks_gives_a_model_its_own_attention_back() -> None:
-    sizes: dict[str, Any] = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8}
-    model = BertModel(BertConfig(vocab_size=9, num_hidden_layers=1, **sizes)).eval()
-    own, during = model.config._attn_implementation, []
-    with record(model):
-        with record(model), record(model):
-            pass
-        during.append(model.config._attn_implementation)
-    assert during != [own]
-    assert model.config._attn_implementation == own
-
-
 # --- what a block is shown
 
 
@@ -246,18 +223,6 @@ def seen(bias: Tensor | None, value: Tensor | None = None) -> Seen:
         call=call_of(nn.Identity()),
         value=value,
     )
-
-
-def test_a_part_of_the_texts_has_its_own_tensor_mask_and_values() -> None:
-    bias, value = torch.rand(4, 1, 3, 3), torch.rand(4, 2, 3, 5)
-    whole = seen(bias, value)
-    part = whole.texts(slice(1, 3))
-    assert part.tensor[:, 0, 0, 0].tolist() == [1, 2]
-    assert part.bias is not None
-    assert torch.equal(part.bias, bias[1:3])
-    assert part.value is not None
-    assert torch.equal(part.value, value[1:3])
-    assert (part.site, part.layer, part.crossed, part.call) == ("pattern", 2, False, whole.call)
 
 
 def test_a_mask_that_all_texts_share_stays_whole_and_none_stays_none() -> None:
@@ -278,18 +243,3 @@ def test_a_key_that_no_query_may_attend_to_is_padding(dtype: torch.dtype) -> Non
     keys = seen(bias).real_keys()
     assert keys is not None
     assert keys.tolist() == [[True, True, False], [True] * 3, [True] * 3, [True] * 3]
-
-
-def test_every_site_is_shown_with_the_mask(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
-    shown: dict[str, Tensor | None] = {}
-    with watch(encoder, lambda one: shown.update({one.site: one.bias}), SITES):
-        encoder(pieces, mask)
-    assert shown.keys() == {*SITES}
-    assert len({id(bias) for bias in shown.values()}) == 1
-    assert shown["head_write"] is not None
-
-
-def test_a_call_that_nobody_watches_has_its_module() -> None:
-    module = nn.Identity()
-    call = call_of(module, crossed=True)
-    assert (call.module, call.watches, call.crossed) == (module, (), True)

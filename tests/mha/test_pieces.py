@@ -14,22 +14,21 @@ def tokenizer() -> Tokenizer:
     return word_pieces(VOCABULARY)
 
 
-def test_every_piece_knows_its_word_and_special_tokens_their_end(tokenizer: Tokenizer) -> None:
-    (pieces,) = align(tokenizer, [["the", "unsinkable", "ship"]])
-    assert [VOCABULARY[i] for i in pieces.ids] == ["[CLS]", "the", "un", "##sink", "##able", "ship", "[SEP]"]
-    assert pieces.word.tolist() == [CLS, 0, 1, 1, 1, 2, SEP]
-    assert (pieces.words, len(pieces), pieces.missing()) == (3, 7, [])
-
-
-def test_a_word_with_a_sign_inside_stays_one_word(tokenizer: Tokenizer) -> None:
-    (pieces,) = align(tokenizer, [["un-ship", "the"]])
-    assert pieces.word.tolist() == [CLS, 0, 0, 0, 1, SEP]
-
-
-def test_words_unknown_to_the_vocabulary_still_have_a_piece(tokenizer: Tokenizer) -> None:
-    (pieces,) = align(tokenizer, [["qqq", "ship"]])
-    assert pieces.ids.tolist() == [2, 1, 5, 3]
-    assert pieces.word.tolist() == [CLS, 0, 1, SEP]
+@pytest.mark.parametrize(
+    ("words", "pieces", "of"),
+    [
+        (["the", "unsinkable", "ship"], "the un ##sink ##able ship", [0, 1, 1, 1, 2]),
+        (["un-ship", "the"], "un - ship the", [0, 0, 0, 1]),
+        (["qqq", "ship"], "[UNK] ship", [0, 1]),
+    ],
+)
+def test_every_piece_knows_its_word_and_special_tokens_their_end(
+    words: list[str], pieces: str, of: list[int], tokenizer: Tokenizer
+) -> None:
+    (found,) = align(tokenizer, [words])
+    assert [VOCABULARY[i] for i in found.ids] == ["[CLS]", *pieces.split(), "[SEP]"]
+    assert found.word.tolist() == [CLS, *of, SEP]
+    assert (found.words, found.missing()) == (len(words), [])
 
 
 @pytest.mark.parametrize(("gone", "place"), [(["\u200b", "ship", "the"], 0), (["ship", "the", "\x00"], 2)])
@@ -72,11 +71,6 @@ def test_texts_keep_their_order_and_are_neither_cut_nor_padded(tokenizer: Tokeni
         (alone,) = align(tokenizer, [text])
         assert np.array_equal(one.ids, alone.ids)
         assert np.array_equal(one.word, alone.word)
-
-
-def test_missing_words_are_sorted() -> None:
-    word = np.array([CLS, 3, 1, SEP], np.int32)
-    assert Pieces(np.zeros(4, np.int32), word, 6).missing() == [0, 2, 4, 5]
 
 
 def test_pieces_move_with_their_words_and_special_tokens_stay(tokenizer: Tokenizer) -> None:

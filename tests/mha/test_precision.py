@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 from torch import Tensor
-from transformers import AutoModel
 
 from mha import Encoder, Model, record
 from tests.mha.conftest import model_of
-from tests.mha.tiny.models import config
+from tests.mha.tiny.models import built
 
 ROUNDING = 2**-8
 "Of one bfloat16, relative."
@@ -18,12 +17,8 @@ SITES = ("pattern", "scores", "value", "head_output")
 
 
 @pytest.fixture(params=["encoder", "bert", "mpnet"])
-def model(request: pytest.FixtureRequest, build: Callable[..., Encoder], randomise: Callable[..., None]) -> Model:
-    if request.param == "encoder":
-        return model_of(build(), 2)
-    module = AutoModel.from_config(config(request.param, num_hidden_layers=2)).eval()
-    randomise(module)
-    return model_of(module, 2)
+def model(request: pytest.FixtureRequest, build: Callable[..., Encoder]) -> Model:
+    return model_of(build() if request.param == "encoder" else built(request.param, num_hidden_layers=2), 2)
 
 
 def seen_of(model: Model, pieces: Tensor, mask: Tensor) -> tuple[dict[str, Tensor], Tensor]:

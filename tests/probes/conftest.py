@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from mha import Encoder, EncoderConfig, MaskedLM, Model, export_encoder, load_model
 from mha.training.vocabulary import save_tokenizer
 from probes.records import Document, Mention, Sentence, frozen_ints
-from probes.targets import Targets
+from probes.targets import Keys, Targets
 from probes.words.rare import LIST
 from tests.small_words import randomise_weights, word_pieces
 
@@ -98,15 +98,33 @@ def tree() -> Callable[..., Sentence]:
     return _tree
 
 
+def by_item(keys: Keys, items: int) -> list[list[int]]:
+    """Return the keys of each item."""
+    return [keys[0][keys[1] == i].tolist() for i in range(items)]
+
+
+def items_of(targets: Targets) -> list[Item]:
+    """List targets: query, gold keys and label of every item."""
+    return list(zip(targets.query.tolist(), by_item(targets.gold, len(targets)), targets.label, strict=True))
+
+
 @pytest.fixture(scope="session")
 def asked() -> Callable[[Targets], list[Item]]:
-    """Return the function that lists targets: query, gold keys and label of every item."""
+    """Return `items_of`."""
+    return items_of
 
-    def asked(targets: Targets) -> list[Item]:
-        gold = [targets.gold[0][targets.gold[1] == i].tolist() for i in range(len(targets))]
-        return list(zip(targets.query.tolist(), gold, targets.label, strict=True))
 
-    return asked
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Return the function that writes lines to a file of a name, and gives its path."""
+
+    def write(name: str, *lines: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return path
+
+    return write
 
 
 @pytest.fixture

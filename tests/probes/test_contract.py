@@ -15,9 +15,10 @@ from probes.records import Document, Mention, Sentence
 from probes.registry import CONTROLS, NEEDS, Probe
 from probes.scoring.baselines import BASELINES
 from probes.scoring.hashed_random import shuffled_places
-from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets
+from probes.targets import OTHERS, TOKENS, WORDS, Targets
 from probes.words.senses import sense_items
 from reports.tables.grades import stands_alone
+from tests.probes.conftest import by_item
 from tests.probes.reactions import chains
 from tests.probes.text_pairs import reordered
 
@@ -42,10 +43,6 @@ def documents(random_documents: Callable[..., list[Document]]) -> list[Document]
     sentences = [one for document in many for one in document.split_sentences()]
     made = [*sense_items(30, seed=5), *chains(30, seed=5), *reordered(30, seed=5)]
     return [*edge, *made, *sentences, *(window for document in many for window in windows(document, 11)), *many]
-
-
-def by_item(keys: Keys, items: int) -> list[list[int]]:
-    return [keys[0][keys[1] == i].tolist() for i in range(items)]
 
 
 def candidates_of(targets: Targets, item: int, words: int) -> set[int]:

@@ -4,22 +4,8 @@ from typing import ClassVar
 import pytest
 
 from probes import registry
-from probes.registry import Probe, UnknownProbeError, get_probe, probe_names, register
+from probes.registry import get_probe, probe_names, register
 from probes.syntax.dependency import Dependency
-
-
-def test_a_probe_is_found_by_its_name() -> None:
-    for name in probe_names():
-        probe = get_probe(name)
-        assert probe.name == name
-        assert isinstance(probe, Probe)
-    assert isinstance(get_probe("dependency"), Dependency)
-
-
-@pytest.mark.parametrize(("wrong", "right"), [("dependancy", "dependency"), ("corefrence", "coreference")])
-def test_a_near_miss_is_told_what_was_meant(wrong: str, right: str) -> None:
-    with pytest.raises(UnknownProbeError, match=rf"^unknown probe '{wrong}'; did you mean '{right}'\?$"):
-        get_probe(wrong)
 
 
 def test_a_registered_probe_is_found_and_its_name_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

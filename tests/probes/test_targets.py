@@ -2,7 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probes.targets import TOKENS, Items, Keys, Targets, both_ways, gather, key_sets
+from probes.targets import TOKENS, Items, Targets, both_ways, gather, key_sets
+from tests.probes.conftest import by_item, items_of
 
 Asked = tuple[int, int, list[int], list[int], str]
 "Text, query, gold, candidates and label of an item."
@@ -10,10 +11,6 @@ Asked = tuple[int, int, list[int], list[int], str]
 
 def ints(*values: int) -> np.ndarray:
     return np.array(values, np.int64)
-
-
-def by_item(keys: Keys, items: int) -> list[list[int]]:
-    return [keys[0][keys[1] == i].tolist() for i in range(items)]
 
 
 def read(items: Items) -> list[Asked]:
@@ -77,20 +74,15 @@ def test_a_text_without_items_between_others_adds_none() -> None:
     assert len(gather("p", "v", [none]).pooled(lambda label: (label, "all"))) == 0
 
 
-def told(targets: Targets) -> list[tuple[int, list[int], str]]:
-    gold = by_item(targets.gold, len(targets))
-    return list(zip(targets.query.tolist(), gold, targets.label, strict=True))
-
-
 def test_keys_of_one_query_and_label_are_right_in_one_item() -> None:
     found = [(3, 1, "a"), (2, 0, "a"), (3, 0, "b"), (3, 4, "a")]
-    assert told(Targets.grouped(found)) == [(3, [1, 4], "a"), (2, [0], "a"), (3, [0], "b")]
-    assert told(Targets.grouped([])) == []
+    assert items_of(Targets.grouped(found)) == [(3, [1, 4], "a"), (2, [0], "a"), (3, [0], "b")]
+    assert items_of(Targets.grouped([])) == []
 
 
 def test_pairs_are_asked_in_both_directions() -> None:
     found = both_ways(("there", "back"), [(3, 1, "a"), (2, 1, "a")])
-    assert {name: told(targets) for name, targets in found.items()} == {
+    assert {name: items_of(targets) for name, targets in found.items()} == {
         "there": [(3, [1], "a"), (2, [1], "a")],
         "back": [(1, [3, 2], "a")],
     }

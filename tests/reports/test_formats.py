@@ -18,11 +18,7 @@ from reports.scores.effects import NumberScale, behaviour_text, cost_text
         (signed, (0.382, -0.021, math.nan), ["+38.2", "−2.1", MISSING]),
         (p_value, (0.0, 0.00099, 0.001, 0.0123, math.nan), ["< 0.001", "< 0.001", "0.001", "0.012", MISSING]),
         (formats.points, (0.1, 0.125, 0.29), ["10", "12.5", "29"]),
-        (
-            cost,
-            (0.04512, -0.2, 2.0, 0.0, -0.00015, -1e-7),
-            ["0.0451", "−0.200", "2.00", "0.0000", "−0.000150", "0.0000"],
-        ),
+        (cost, (0.0, -1e-7, math.nan), ["0.0000", "0.0000", MISSING]),
         (count, (25150, None), ["25,150", MISSING]),
         (duration, (37.44, 605, 299.7, None), ["37.4 s", "10 min 05 s", "5 min 00 s", MISSING]),
         (day, ("2026-11-20T19:01:00Z", None, "soon"), ["20 November 2026", MISSING, "soon"]),

@@ -109,13 +109,6 @@ def test_a_whole_run_is_timed_beside_plain_passes_over_both_of_its_splits(monkey
     assert read[1:] == splits, "after warming up"
 
 
-@pytest.mark.slow
-def test_one_worker_and_two_score_the_same_shards() -> None:
-    found = scaling.time_workers(20, 1)
-    assert [*found] == ["1", "2"]
-    assert all(len(times) == 1 and times[0] > 0 for times in found.values())
-
-
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., tuple[object, Path]]:
     """Return what runs the benchmark with the committed numbers in the place of measured ones: exit code and page."""
@@ -138,18 +131,6 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., t
         return int(ended.value.code or 0), page
 
     return run
-
-
-@pytest.mark.parametrize(
-    ("corpus", "arguments"),
-    [(passes.EWT, ["--sentences", "9"]), (passes.EWT, ["--rounds", "2"]), ("the grammar", [])],
-)
-def test_less_than_the_record_has_is_not_kept(
-    corpus: str, arguments: list[str], measured: Callable[..., tuple[object, Path]]
-) -> None:
-    _, page = measured(corpus, *arguments)
-    assert "three probes" not in page.read_text(encoding="utf-8")
-    assert not (page.parent / "record.json").exists()
 
 
 def test_one_part_is_measured_anew_and_the_others_stay_unless_versions_differ(

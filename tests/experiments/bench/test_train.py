@@ -6,14 +6,12 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from experiments.bench import train as bench_train
 from experiments.bench.train import (
     ATTENTION,
     evaluation_loss,
     flops,
     grammar_batches,
     initialised,
-    labels,
     random_batches,
     train_ours,
     train_theirs,
@@ -47,12 +45,3 @@ def test_the_operations_are_those_that_torch_counts() -> None:
             loss = masked_lm_loss(encoder, batch)
         loss.backward()
     assert flops(TINY, 256, len(batch.gold)) == counted.get_total_flops()
-
-
-def test_labels_hold_the_gold_pieces_where_they_were_hidden() -> None:
-    (batch,) = random_batches(TINY, rows=3, count=1, seed=1)
-    gold = labels(batch)
-    assert gold.shape == (3, 128)
-    assert int((gold != -100).sum()) == len(batch.gold) == round(0.2 * 3 * 128)
-    assert torch.equal(gold != -100, batch.pieces == bench_train.MASK)
-    assert torch.equal(gold[gold != -100], batch.gold)

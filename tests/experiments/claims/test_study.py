@@ -110,12 +110,6 @@ def test_a_claim_that_is_cut_off_goes_on_with_the_parts_that_are_done(
     assert timed == [4, 8, 8, 4, 8]
 
 
-def write(folder: Path, text: str) -> Path:
-    path = folder / "mine.toml"
-    path.write_text(text)
-    return path
-
-
 def test_every_claim_has_one_config_of_its_name_and_a_place_on_the_page() -> None:
     assert {path.stem: load_claim(path).claim.name for path in SHIPPED} == {name: name for name in CLAIMS}
     assert tuple(CLAIMS) == ORDER
@@ -134,9 +128,7 @@ def test_claims_that_share_trainings_say_the_same_of_them() -> None:
     [
         ("rounds = 3", r"mine.toml: 'claim' is missing, .* the claims are heads, compute"),
         ('claim = "lop"', r"mine.toml: unknown claim 'lop'; did you mean 'loop'\?"),
-        ('claim = "gravity"', r"unknown claim 'gravity'; known are heads, compute"),
         ('claim = "loop"\nrouns = 3', r"unknown key 'rouns'; did you mean 'rounds'\?"),
-        ('claim = "loop"\nrounds = 0', r"mine.toml: rounds: expected a number greater than or equal to 1"),
         ('claim = "loop"\nname = "../up"', r"mine.toml: name: String should match pattern"),
         ('claim = "mixing"', r"mine.toml: 'train' is missing"),
         (
@@ -148,8 +140,9 @@ def test_claims_that_share_trainings_say_the_same_of_them() -> None:
     ],
 )
 def test_a_config_that_is_none_is_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(text)
     with pytest.raises(ConfigError, match=message) as caught:
-        load_claim(write(tmp_path, text))
+        load_claim(tmp_path / "mine.toml")
     assert "\n" not in str(caught.value)
 
 

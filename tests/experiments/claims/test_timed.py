@@ -16,21 +16,6 @@ from mha import MultiHeadAttention
 TINY = {"model": 8, "heads": 4, "lengths": (4, 8), "tokens": 16, "rounds": 4}
 
 
-@pytest.fixture
-def set_times(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Return what lets a module of claims measure the seconds of `seconds(contestant, round)` and no others."""
-
-    def give(module: Any, seconds: Callable[[str, int], float]) -> None:
-        def instead(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-            for call in contestants.values():
-                call()
-            return {name: [seconds(name, number) for number in range(rounds)] for name in contestants}
-
-        monkeypatch.setattr(module, "take_turns", instead)
-
-    return give
-
-
 def test_contestants_take_turns_while_the_collector_rests() -> None:
     calls: list[str] = []
     seen: list[bool] = []
@@ -102,7 +87,7 @@ def test_heads_in_a_loop_give_the_outputs_and_gradients_of_heads_at_once() -> No
 )
 def test_the_verdicts_follow_the_times(
     module: Any, changes: dict[str, Any], slow: str, slower: float, verdict: str, number: int,
-    work: Work, set_times: Callable[..., None],
+    work: Work, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     threads = set()
 
@@ -110,7 +95,12 @@ def test_the_verdicts_follow_the_times(
         threads.add(torch.get_num_threads())
         return (slower if name.startswith(slow) else 1.0) * (1 + 0.01 * place)
 
-    set_times(module, seconds)
+    def instead(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+        for call in contestants.values():
+            call()
+        return {name: [seconds(name, number) for number in range(rounds)] for name in contestants}
+
+    monkeypatch.setattr(module, "take_turns", instead)
     section = next(one for name, one in vars(module).items() if name.endswith("Section") and one is not TimedSection)
     found = module.measure(section(claim="x", **{**TINY, **changes}), work)
     timed = [one for one in found.statements if one.kind == "claim"]

@@ -34,43 +34,6 @@ def test_verbose_says_each_begin_and_end_once(terminal: io.StringIO, monkeypatch
     assert lines == ["page ...", "score: 2 to do", "score: done", "page"]
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 160])
-def test_a_narrow_terminal_cuts_names_and_notes_but_no_count_and_no_time(
-    width: int, terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(console, "errors", Console(file=terminal, force_terminal=True, width=width, color_system=None))
-    with shown() as step:
-        for done in (3, 900):
-            step(
-                "minimal pairs of marvin-linzen: across a prepositional phrase", done, 12_000, "loss 3.451, 99 tokens/s"
-            )
-    last = terminal.getvalue().split("\x1b[2K")[-1]
-    assert last.startswith("minimal pairs of mar")
-    assert ":" in last.partition(" 900/12000 ")[2]
-    assert ("loss 3.451, 99 tokens/s" in last) == (width == 160)
-
-
-def test_a_stage_that_is_done_once_more_is_told_once_more(
-    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with shown() as step:
-        for of in (2, 3):
-            for done in range(of + 1):
-                step("page", done, of)
-    assert "3/3" in terminal.getvalue()
-    assert "3/2" not in terminal.getvalue()
-    terminal.seek(0)
-    terminal.truncate()
-    monkeypatch.setattr(console, "errors", Console(file=terminal, width=100))
-    monkeypatch.setattr(Voice, "talk", Talk.VERBOSE)
-    with shown() as step:
-        for of in (2, 3):
-            for done in range(of + 1):
-                step("page", done, of)
-    told = [line.partition(" in ")[0] for line in terminal.getvalue().splitlines()]
-    assert told == ["page: 2 to do", "page: done", "page: 3 to do", "page: done"]
-
-
 def test_a_run_is_one_line_that_is_rewritten_and_gone_at_the_end(terminal: io.StringIO) -> None:
     with shown_run() as course:
         course.plan([("score", 1.0), ("page", 1.0)])

@@ -60,21 +60,6 @@ def test_the_table_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, caps
     assert " ".join(capsys.readouterr().out.split()) == "[odd] name at file:100: [red] :smile:"
 
 
-def test_probes_have_the_labels_of_scores_where_the_grammar_has_questions() -> None:
-    labels = {row["name"]: row["labels"].removesuffix(" (in the embedded grammar)") for row in listed("probes")}
-    assert labels["co-arguments"] == "all, indirect, oblique"
-    assert {"all", "nsubj", "obj", "obl:*"} <= {*labels["dependency"].split(", ")}
-    assert "obj:*" not in labels["dependency"], "a pool of one label has no row"
-    assert labels["same-atom"] == "those of its corpus, in the scores of a run"
-
-
-def test_every_treebank_says_how_many_of_its_subjects_agreement_asks_about_or_what_it_lacks() -> None:
-    (row,) = [row for row in listed("probes") if row["name"] == "agreement"]
-    assert {name for name in CORPORA if "trees" in CORPORA[name].title} == {*SUBJECTS}
-    assert "pud-german 99 %, pud-spanish 99 %," in row["corpora"]
-    assert row["corpora"].endswith("; not pud-chinese, whose verbs have no Number in FEATS")
-
-
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_the_share_of_subjects_that_agreement_asks_about_is_that_of_the_list(name: str, data_folder: Path) -> None:
     left_out = subjects = 0

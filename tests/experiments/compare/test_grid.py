@@ -82,11 +82,7 @@ def test_keys_are_set_from_the_command_line(tmp_path: Path) -> None:
     ],
 )
 def test_what_no_grid_is_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
-    refused(written(tmp_path, GRID.replace(old, new, 1)), message)
-
-
-def refused(path: Path, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        load_atlas(path)
+        load_atlas(written(tmp_path, GRID.replace(old, new, 1)))
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)

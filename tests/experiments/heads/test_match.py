@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 
@@ -11,28 +10,6 @@ from experiments.heads.match import COLUMNS, match_heads_of
 from mha import export_encoder, load_encoder
 from mha.encoder.encoder import Layer
 from reports import Run
-
-
-def test_the_card_of_a_head_is_printed(
-    headscope: Callable[..., tuple[int, str, str]], scored: Callable[..., Run]
-) -> None:
-    code, out, _ = headscope("head", scored().folder, "2-1")
-    assert code == 0
-    assert "Head 2-1 of quick: layer 2, head 1, counted from 1" in out
-    assert "tests, each of a label and direction; selected as the best head in" in " ".join(out.split())
-
-
-def test_the_profile_of_runs_is_written_where_it_is_asked_for(
-    scored: Callable[..., Run], headscope: Callable[..., tuple[int, str, str]], tmp_path: Path
-) -> None:
-    out = tmp_path / "new" / "heads.md"
-    code, said, _ = headscope("profile", scored().folder, "--out", out)
-    assert (code, said.strip()) == (0, f"page: {out}")
-    assert "heads-heads.csv" in out.read_text("utf-8")
-    every = pd.read_csv(out.with_name("heads-heads.csv"))
-    assert {*every["head"]} == {*scored().scores["name"]}
-    assert "class of most maps" in every
-    assert sorted(path.name for path in out.parent.iterdir()) == ["heads-heads.csv", "heads.md"]
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,7 @@ def test_the_heads_with_the_least_effect_go_and_the_behaviour_is_of_sentences_th
 
 
 def test_without_a_behaviour_it_is_that_of_the_model_and_of_pairs_others_than_those_of_the_effects(
-    measured: Path, speaker: Path, base: Path, headscope: Callable[..., Any], tmp_path: Path
+    speaker: Path, base: Path, headscope: Callable[..., Any], tmp_path: Path
 ) -> None:
     headscope("prune", run(load_config(base), tmp_path / "runs", page=False), "--heads", "1-1", "--out", tmp_path / "a")
     assert written(tmp_path / "a")["behaviours"][0]["behaviour"] == "sentence embedding"
@@ -151,7 +151,7 @@ def test_heads_that_cannot_be_chosen_are_refused_before_anything_is_written(
 
 
 def test_what_a_run_lacks_is_named_with_how_to_get_it(
-    base: Path, measured: Path, headscope: Callable[..., Any], tmp_path: Path
+    base: Path, headscope: Callable[..., Any], tmp_path: Path
 ) -> None:
     folder = run(load_config(base, ['importance={behaviours=["embedding"], items=6}']), tmp_path, page=False)
     code, _, said = headscope("prune", folder, "--heads", "1", "--out", tmp_path / "small")

@@ -13,11 +13,6 @@ from mha import Ablate, MaskedLM, Model, align, collate, intervene, record
 TEXT = "The king saw the dogs ."
 
 
-@pytest.fixture(scope="module")
-def masked(speaker: Path) -> Model:
-    return load(str(speaker))
-
-
 def test_maps_are_those_of_the_model_summed_to_words_and_averaged_from_them(model: Model) -> None:
     found = attention(model, TEXT)
     pieces = align(model.tokenizer, [TEXT.split()])[0]
@@ -82,7 +77,8 @@ def test_a_pair_is_ablated_as_the_tokenizer_joins_it(model: Model) -> None:
     assert found.frame["moved"][5] == pytest.approx(float(expected), abs=1e-6)
 
 
-def test_a_masked_lm_knows_less_by_the_log_probability_that_it_loses(masked: Model) -> None:
+def test_a_masked_lm_knows_less_by_the_log_probability_that_it_loses(speaker: Path) -> None:
+    masked = load(str(speaker))
     found = ablate(masked, ["1-1", "2-2"], TEXT)
     lm, pieces = MaskedLM.of(masked), align(masked.tokenizer, [TEXT.split()])[0]
     place = int(np.flatnonzero(pieces.word == 1)[0])

@@ -65,18 +65,11 @@ def test_every_taker_of_a_head_refuses_one_that_is_not_there_in_the_same_words(
         assert refusal(HEADS[taker], model, name, tmp_path).endswith(f"tiny has no head {name!r}; {hint}{there}")
 
 
-def test_a_word_is_its_number_or_itself_and_the_nearest_is_asked_for() -> None:
+def test_a_word_is_its_number_or_itself() -> None:
     words = ["the", "dog", "and", "the", "2"]
     assert [find_word(words, word) for word in ("2", "dog", "1", "5")] == [1, 1, 0, 4]
-    for word, message in (
-        ("6", "there is no word 6: the text has words 1 to 5"),
-        ("dogs", "'dogs' is no word of the text; did you mean 'dog'?"),
-        ("xyz", "'xyz' is no word of the text; its words are the dog and the 2"),
-        ("the", "'the' stands at 1, 4: give the number of the word"),
-    ):
-        with pytest.raises(TypedError) as refused:
-            find_word(words, word)
-        assert str(refused.value) == message
+    with pytest.raises(TypedError, match="there is no word 6: the text has words 1 to 5"):
+        find_word(words, "6")
 
 
 def test_a_word_that_the_model_takes_for_a_special_token_is_refused(model: Model) -> None:

@@ -72,12 +72,6 @@ def page(tiny: Path, tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="module")
-def bart(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return the folder of a tiny encoder-decoder."""
-    return save_model(tmp_path_factory.mktemp("bart"), hub.BartConfig(**SIZES, **BART))
-
-
-@pytest.fixture(scope="module")
 def other(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the folder of a model like the tiny one, with other weights."""
     folder = tmp_path_factory.mktemp("other")
@@ -177,8 +171,9 @@ def test_a_decoder_attends_to_no_later_word_and_says_so(
 
 
 def test_of_an_encoder_decoder_all_three_kinds_are_shown_where_it_is_told_a_target(
-    page: Callable[..., Path], shown: Shown, bart: str
+    page: Callable[..., Path], shown: Shown, tmp_path: Path
 ) -> None:
+    bart = save_model(tmp_path / "bart", hub.BartConfig(**SIZES, **BART))
     page("the unsinkable ship", models=[bart], target="das schiff")
     views = {one.title: one for one in shown.panels[0].views}
     assert [*views] == [*KINDS.values()]

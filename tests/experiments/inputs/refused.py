@@ -168,6 +168,15 @@ def model_file(name: str, content: bytes | None) -> Provoke:
     return provoke
 
 
+def larger_tokenizer(folder: Path) -> object:
+    """Load a model whose tokenizer has more pieces than it."""
+    path = tiny(folder) / "tokenizer.json"
+    found = json.loads(path.read_text())
+    found["model"]["vocab"]["whale"] = 400
+    path.write_text(json.dumps(found))
+    return load_model(str(path.parent))
+
+
 def query(found: dict[str, Any]) -> str:
     return next(key for key in found if key.endswith("query.weight"))
 
@@ -399,7 +408,7 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "a weight that is not finite": weights(not_a_number),
         "no tokenizer": model_file("tokenizer.json", None),
         "a malformed tokenizer": model_file("tokenizer.json", b"{}"),
-        "a tokenizer larger than the embeddings": model_config({"vocab_size": 3}),
+        "a tokenizer larger than the embeddings": larger_tokenizer,
     },
     "Checkpoints": {
         "a folder without checkpoints": lambda folder: find_checkpoint(folder),

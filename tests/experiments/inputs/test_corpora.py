@@ -12,11 +12,15 @@ def ids(corpus: Corpus) -> list[str]:
     return [document.id for document in corpus.stream()]
 
 
+def config_of(folder: Path, corpus: str) -> Path:
+    path = folder / "mine.toml"
+    path.write_text(f'name = "x"\n[corpus]\n{corpus}\n', "utf-8")
+    return path
+
+
 @pytest.fixture
 def opened(tmp_path: Path) -> tuple[Corpus, Corpus]:
-    path = tmp_path / "mine.toml"
-    path.write_text('name = "x"\ncorpus.select = {name = "agreement", documents = 40, seed = 5}\n', "utf-8")
-    return open_corpora(load_config(path))
+    return open_corpora(load_config(config_of(tmp_path, 'select = {name = "agreement", documents = 40, seed = 5}')))
 
 
 def test_agreement_is_that_of_the_grammar_where_no_sets_are_named(opened: tuple[Corpus, Corpus]) -> None:
@@ -38,9 +42,8 @@ def test_documents_first_and_sets_reach_the_corpus(tmp_path: Path, monkeypatch: 
     (tmp_path / "opensesame").mkdir()
     lines = "the ship can sink\t2\t0 1\t\nthe boat can sink\t2\t0 1\t\n"
     (tmp_path / "opensesame" / "agr.0.tsv").write_text(lines, "utf-8")
-    path = tmp_path / "mine.toml"
     part = '{name = "agreement", sets = ["opensesame"], first = %d}'
-    path.write_text(f'name = "x"\ncorpus.select = {part % 1}\ncorpus.report = {part % 2}\n', "utf-8")
+    path = config_of(tmp_path, f"select = {part % 1}\nreport = {part % 2}")
     config = load_config(path, ["corpus.report.seed=1"])
     assert [ids(corpus) for corpus in open_corpora(config)] == [
         ["open-sesame: simple: ship"],
@@ -55,8 +58,7 @@ def test_the_text_is_raw_where_the_config_asks_for_it(tmp_path: Path) -> None:
     text = "1\tBirds\t_\tNOUN\t_\t_\t0\troot\t_\tSpaceAfter=No\n2\t!\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
     for name in ("one", "other"):
         (tmp_path / f"{name}.conllu").write_text(f"# sent_id = {name}\n{text}", "utf-8")
-    config = tmp_path / "raw.toml"
-    config.write_text('name = "x"\ncorpus.select.path = "one.conllu"\ncorpus.report.path = "other.conllu"\n', "utf-8")
+    config = config_of(tmp_path, 'select.path = "one.conllu"\nreport.path = "other.conllu"')
     for keys, expected in (([], ()), (['corpus.text="raw"'], (False, True))):
         corpora = open_corpora(load_config(config, keys))
         assert [next(corpus.stream()).space_after for corpus in corpora] == [expected] * 2
@@ -89,12 +91,10 @@ def test_one_document_is_refused_where_it_would_have_to_be_divided(tmp_path: Pat
     corpus = "# newdoc id = a\n1\tBirds\tbird\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tfly\tfly\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     for name in ("one", "other"):
         (tmp_path / f"{name}.conllu").write_text(corpus, "utf-8")
-    config = tmp_path / "one.toml"
-    config.write_text('name = "x"\ncorpus.select.path = "one.conllu"\n', "utf-8")
+    config = config_of(tmp_path, 'select.path = "one.conllu"')
     with pytest.raises(CorpusError, match=r"^one: one document, and a split needs two: .* as \[corpus\] report$"):
         open_corpora(load_config(config))
-    with config.open("a", encoding="utf-8") as file:
-        file.write('corpus.report.path = "other.conllu"\n')
+    config = config_of(tmp_path, 'select.path = "one.conllu"\nreport.path = "other.conllu"')
     assert [corpus.size()["documents"] for corpus in open_corpora(load_config(config))] == [1, 1]
 
 
@@ -103,19 +103,11 @@ def test_of_documents_that_all_fall_into_one_half_one_selects(tmp_path: Path) ->
     tree = "1\tBirds\tbird\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tfly\tfly\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     text = "".join(f"# newdoc id = {name}\n# sent_id = {name}-1\n{tree}" for name in ("a", "b"))
     (tmp_path / "two.conllu").write_text(text, "utf-8")
-    config = tmp_path / "one.toml"
-    config.write_text('name = "x"\ncorpus.select.path = "two.conllu"\n', "utf-8")
-    select, report = open_corpora(load_config(config))
+    select, report = open_corpora(load_config(config_of(tmp_path, 'select.path = "two.conllu"')))
     assert [[one.id for one in half.stream()] for half in (select, report)] == [["b"], ["a"]]
 
 
 TEXTS = ["The keys are here.", "Ann sank. She swam.", "Two dogs ran home.", "It is late."]
-
-
-def config_of(folder: Path, corpus: str) -> Path:
-    path = folder / "plain.toml"
-    path.write_text(f'name = "x"\n[corpus]\n{corpus}\n', "utf-8")
-    return path
 
 
 def test_plain_text_of_a_file_or_of_the_config_has_words_and_with_a_pipeline_trees(tmp_path: Path) -> None:

@@ -65,11 +65,8 @@ def told(grown: bool) -> list[str]:
     return [one.verdict for one in statements({ONE: one, TWO: two}, effects)]
 
 
-def test_statements_hold_where_heads_grow_and_matter() -> None:
+def test_statements_hold_where_heads_grow_and_matter_and_fail_where_they_do_not() -> None:
     assert told(grown=True) == ["holds"] * 9
-
-
-def test_statements_fail_where_they_do_not() -> None:
     assert told(grown=False) == ["does not hold"] * 9
 
 

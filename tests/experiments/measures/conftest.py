@@ -14,9 +14,6 @@ from reports.measures.registry import measure_tables
 from tests.experiments.measures.pages import ONE_RUN
 from tests.reports.conftest import write_run
 
-Told = Callable[..., str]
-"Takes a measure and tables by name; returns its section in Markdown."
-
 
 @pytest.fixture(scope="session")
 def bare_run(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -54,10 +54,6 @@ orders = 0
 """
 
 
-def test_measures_are_compared_with_what_the_kernel_compares_them_with() -> None:
-    assert AGAINST == attribution.AGAINST
-
-
 def test_the_page_has_exact_intervals_a_head_that_is_evaluated_on_other_questions_and_mean_correlations(
     measured: Callable[..., Run],
 ) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from experiments.measures.attention_vs_effect import HEADS_COMPARED, AttentionVsEffectMeasure
 from reports import Run
@@ -14,16 +13,11 @@ from reports.tables.effects import ATTENTION_VERDICTS
 from tests.experiments.measures.conftest import told
 from tests.experiments.measures.pages import ONE_RUN, of_heads
 
-Scored = Callable[..., Run]
 ASKED = ('probes.names=["position"]', 'ablation.behaviours=["embedding"]', "ablation.items=20")
 
 
-@pytest.fixture(scope="module")
-def linked(scored: Scored) -> Run:
-    return scored(*ASKED, 'importance.behaviours=["embedding"]', "importance.items=20")
-
-
-def test_costs_and_scores_of_the_run_stand_beside_each_other(linked: Run) -> None:
+def test_costs_and_scores_of_the_run_stand_beside_each_other(scored: Callable[..., Run]) -> None:
+    linked = scored(*ASKED, 'importance.behaviours=["embedding"]', "importance.items=20")
     table = linked.tables["attention_vs_effect"].set_index("name")
     assert set(table.behaviour) == {"sentence embedding"}
     assert set(table.variant) == {"other words"}

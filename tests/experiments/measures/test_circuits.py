@@ -1,25 +1,17 @@
 """Weights alone: what is read and refused, and numbers of the page."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from torch import nn
 
-from experiments.inputs.open_model import LoadedModel
 from experiments.measures.circuits import CircuitsMeasure
-from experiments.record.run_record import Journal
 from experiments.run.config import load_config
-from experiments.run.context import RunContext
 from experiments.run.run import run
-from mha import load_model
 from mha.models.circuits import CircuitError
-from probes import Corpus
 from reports import Run
-from reports.progress import silent
 from tests.experiments.measures.conftest import told
 
 ASK = ("circuits.enabled=true", "circuits.words=30", "circuits.sentences=4", 'probes.names=["position"]')
@@ -45,20 +37,6 @@ def test_relations_of_ones_own_are_read_relative_to_the_config(base: Path, tmp_p
     (tmp_path / "pairs.tsv").write_text("a\tb\n")
     with pytest.raises(CircuitError, match=r"pairs\.tsv:1: expected a relation and two words"):
         run(load_config(config, [*ASK, "circuits.relations=pairs.tsv"]), tmp_path)
-
-
-def test_other_architectures_are_refused_only_where_a_run_asks(base: Path, tiny: Path) -> None:
-    other = replace(load_model(str(tiny)), module=nn.Identity(), architecture="gpt2")
-    corpus = Corpus.of([])
-
-    def wanted(*options: str) -> bool:
-        config = load_config(base, options)
-        made = RunContext(config, LoadedModel(other, config), (corpus, corpus), Journal(), silent)
-        return CircuitsMeasure.of(config).wanted(made)
-
-    assert not wanted()
-    with pytest.raises(CircuitError, match="not of 'gpt2'"):
-        wanted(*ASK)
 
 
 def circuit_tables() -> dict[str, pd.DataFrame]:

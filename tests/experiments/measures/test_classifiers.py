@@ -42,9 +42,8 @@ ALL = (
 def asked(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run with all tasks; not to be changed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
         patch.setenv("HEADSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-        return run(load_config(base, ALL), tmp_path_factory.mktemp("asked"))
+        return run(load_config(base, ALL), tmp_path_factory.mktemp("asked"), page=False)
 
 
 @pytest.mark.slow
@@ -121,28 +120,26 @@ def test_examples_codes_layers_and_parsers_are_as_many_as_asked(asked: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_part_can_be_asked_alone(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
+def test_a_part_can_be_asked_alone(base: Path, tmp_path: Path) -> None:
     few = ['classifiers.tasks=["relative position"]', "classifiers.random=false", "classifiers.layers=false"]
-    found = Run.open(run(load_config(base, [*ASKED[3:4], *few]), tmp_path / "a"))
+    found = Run.open(run(load_config(base, [*ASKED[3:4], *few]), tmp_path / "a", page=False))
     assert TABLES & set(found.tables) == {"classifiers"}
     assert found.tables["classifiers"].random_accuracy.isna().all()
     parser = ["classifiers.parser=true", "classifiers.random=false", "classifiers.sentences=5"]
-    found = Run.open(run(load_config(base, parser), tmp_path / "b"))
+    found = Run.open(run(load_config(base, parser), tmp_path / "b", page=False))
     assert TABLES & set(found.tables) == {"parser"}
     assert found.tables["parser"].weights.tolist() == ["none", "trained", "trained", "none", "none"]
 
 
 @pytest.mark.slow
 def test_a_task_without_examples_is_noted(
-    base: Path, write_corpus: Callable[..., Path], sentences: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    base: Path, write_corpus: Callable[..., Path], sentences: list[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
     path = write_corpus(tmp_path / "forty.conllu", sentences[:40])
     copy = write_corpus(tmp_path / "copy.conllu", sentences[:40])
     parts = [f"corpus.{split}={{ path = '{file}' }}" for split, file in (("select", path), ("report", copy))]
     changes = [*parts, 'classifiers.tasks=["coreference"]']
-    found = Run.open(run(load_config(base, changes), tmp_path))
+    found = Run.open(run(load_config(base, changes), tmp_path, page=False))
     assert TABLES.isdisjoint(found.tables)
     assert "classifiers: the corpora have too few examples of coreference, it needs mentions" in found.record.notes
 

@@ -1,8 +1,5 @@
 """What holds for every measure: how it is declared, found and told; what it measures is tested beside its kernel."""
 
-import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from string import Formatter
@@ -22,10 +19,6 @@ from reports.tables.table import Table
 if TYPE_CHECKING:
     from experiments.run.context import RunContext
 
-ROOT = Path(__file__).parents[3]
-SOURCE = (".py", ".j2", ".css", ".js", ".toml")
-USERS = ("experiments/configs", "experiments/findings", "reports/published")
-"What uses measures once they are there."
 MEASURES = {one.name: one for one in measure_types()}
 HOSTILE = "<b>&amp;</b>|*x*"
 "A text that neither HTML nor Markdown may take for markup."
@@ -103,22 +96,6 @@ def test_what_its_tables_say_cannot_be_markup(name: str, measured: Callable[...,
     html, markdown = "".join(one.html for one in blocks), "\n".join(one.markdown for one in blocks)
     assert "<b>&amp;" not in html
     assert "|*x*" not in markdown
-
-
-def test_all_are_declared_without_what_runs_a_model() -> None:
-    code = "import sys; from reports.measures.registry import measures; measures(); print('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
-
-
-def test_one_file_names_a_measure() -> None:
-    rooms = (path for room in ("mha", "probes", "reports", "experiments") for path in (ROOT / room).rglob("*"))
-    files = {path: path.relative_to(ROOT).as_posix() for path in rooms if path.suffix in SOURCE}
-    naming = {
-        file
-        for path, file in files.items()
-        if not file.startswith(USERS) and re.search(r"(?<!a)drift", file + path.read_text("utf-8"), re.IGNORECASE)
-    }
-    assert naming == {"experiments/measures/drift.py"}
 
 
 def test_tables_sections_and_places_are_told_apart() -> None:

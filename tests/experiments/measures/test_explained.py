@@ -41,8 +41,8 @@ def graded(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("experiments.run.context.add_verdicts", add_grades)
-        patch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-        return Run.open(run(load_config(base, ("controls.random=2",)), tmp_path_factory.mktemp("graded")))
+        config = load_config(base, ("controls.random=2",))
+        return Run.open(run(config, tmp_path_factory.mktemp("graded"), page=False))
 
 
 def test_roles_are_the_questions_in_which_a_head_has_a_grade(graded: Run) -> None:

@@ -24,9 +24,8 @@ MANY = ("corpus.select.documents=40", "corpus.report.documents=40")
 def together(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run of the tiny model that looks at heads as a set; not to be changed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
         patch.setenv("HEADSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-        return run(load_config(base, (*ON, *MANY)), tmp_path_factory.mktemp("together"))
+        return run(load_config(base, (*ON, *MANY)), tmp_path_factory.mktemp("together"), page=False)
 
 
 @pytest.mark.slow
@@ -61,11 +60,8 @@ def test_subspaces_are_those_of_the_model_s_weights(together: Path, tiny: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("maps", ["rollout"])
-def test_heads_are_compared_by_the_maps_that_the_run_reads(
-    maps: str, together: Path, scored: Callable[..., Run]
-) -> None:
-    found, plain = scored(*ON, *MANY, f"scoring.maps={maps!r}"), Run.open(together)
+def test_heads_are_compared_by_the_maps_that_the_run_reads(together: Path, scored: Callable[..., Run]) -> None:
+    found, plain = scored(*ON, *MANY, "scoring.maps='rollout'"), Run.open(together)
     for name, what in (("distances", "distance"), ("places", "distance")):
         assert found.tables[name][what].between(0, np.log(2)).all()
         assert (found.tables[name][what] - plain.tables[name][what]).abs().max() > 1e-3

@@ -43,17 +43,11 @@ def test_the_strongest_correlations_stand_beside_those_on_other_ratings_whatever
     assert contrast.table.texts[0][-1] == "0.50"
 
 
-@pytest.fixture(scope="module")
-def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("ratings") / "made.txt"
-    nouns = sorted({noun.singular for noun in NOUNS})
-    pairs = [f"{one} {other} {(i * j) % 11}\n" for i, one in enumerate(nouns) for j, other in enumerate(nouns[:i])]
-    path.write_text("".join(pairs), encoding="utf-8")
-    return path
-
-
 @pytest.mark.slow
-def test_ratings_are_looked_up_in_the_sentences_and_change_no_score(scored: Callable[..., Run], ratings: Path) -> None:
+def test_ratings_are_looked_up_in_the_sentences_and_change_no_score(scored: Callable[..., Run], tmp_path: Path) -> None:
+    ratings, nouns = tmp_path / "made.txt", sorted({noun.singular for noun in NOUNS})
+    pairs = [f"{one} {other} {(i * j) % 11}\n" for i, one in enumerate(nouns) for j, other in enumerate(nouns[:i])]
+    ratings.write_text("".join(pairs), encoding="utf-8")
     found = scored(f'relatedness.ratings=["{ratings}"]', "relatedness.permutations=39")
     table = found.tables["relatedness"]
     assert set(table.ratings) == {"made"}

@@ -1,7 +1,6 @@
 """Attention statistics: measured in the passes that score heads, and what a page says of invented numbers."""
 
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,9 +10,8 @@ import pytest
 
 from experiments.measures.shapes import SHAPES, ShapesMeasure
 from probes.maps.shapes import MEASURES
-from reports import Run, write_measures, write_report
+from reports import Run
 from reports.blocks.block import Block, Points, TableBlock
-from tests.reports.conftest import write_run
 
 LAYERS, HEADS = 6, 12
 PLANTED = {("attention", "[SEP]"): ((4, 1), 0.8), ("offset", "-1"): ((2, 3), 0.9), ("class", "diagonal"): ((2, 3), 0.7)}
@@ -66,14 +64,7 @@ def page(table: pd.DataFrame) -> dict[type[Block], list[Any]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def blocks() -> dict[type[Block], list[Any]]:
-    return page(rows())
-
-
-def test_classes_and_blocks_are_told_of_windows_where_there_are_some_and_all_else_of_sentences(
-    blocks: dict[type[Block], list[Any]],
-) -> None:
+def test_classes_and_blocks_are_told_of_windows_where_there_are_some_and_all_else_of_sentences() -> None:
     maps = [*ShapesMeasure.maps(SimpleNamespace(tables={"shapes": rows()}, layers=LAYERS, heads=HEADS))]
     windows = {one.title for one in maps if " · n 250 windows · clusters 318" in one.about}
     assert windows == {"sieves: block", *(f"maps by class: {name}" for kind, name in MEASURES if kind == "class")}
@@ -83,8 +74,8 @@ def test_classes_and_blocks_are_told_of_windows_where_there_are_some_and_all_els
     assert classes.table.title == "Maps by class: 2,001 sentences"
 
 
-def test_sentences_say_what_stands_out(blocks: dict[type[Block], list[Any]]) -> None:
-    entropy, half, classes = blocks[Points][0].sentences
+def test_sentences_say_what_stands_out() -> None:
+    entropy, half, classes = page(rows())[Points][0].sentences
     assert entropy == (
         "Entropies lie between 1.50 nats (head 6-1) and 2.72 (head 1-12); uniform attention has 3.00. Layer 1 is the "
         "broadest on average (2.61), layer 6 the narrowest (1.61)."
@@ -100,32 +91,6 @@ def test_sentences_say_what_stands_out(blocks: dict[type[Block], list[Any]]) -> 
     few, _, half, _ = page(frame)[Points][0].sentences
     assert few.startswith("⚠ Only 6 clusters")
     assert half.startswith("No head gives more than half of its attention to")
-
-
-@pytest.mark.slow
-def test_a_reader_chooses_a_measure(browser: Any, tmp_path: Path) -> None:
-    write_measures({"shapes": rows()}, write_run(tmp_path / "run"))
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(write_report(tmp_path / "run").as_uri())
-    grid, said = page.locator("[data-heads] .grid td"), page.locator("[data-heads] .readout")
-    page.locator("[data-role=colour]").select_option(label="entropy of all rows")
-    assert "uniform attention 3.00 nats" in said.inner_text()
-    page.locator("[data-role=colour]").select_option(label="attention to [SEP]")
-    grid.nth(4 * HEADS + 1).focus()
-    assert "attention to [SEP]: 80.0 % [72.0, 84.0]" in said.inner_text()
-    page.locator("[data-role=colour]").select_option(label="sieves: local")
-    assert page.locator("[data-heads] td.specialised").count() == 1
-    grid.nth(5).hover()
-    assert "significantly above 3" in said.inner_text()
-    chart = page.locator("#shapes [data-chart]").first
-    chart.scroll_into_view_if_needed()
-    chart.locator("svg").wait_for()
-    assert chart.locator(".role-legend-label text").all_text_contents() == ["heads", "uniform attention"]
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.close()
-    assert not complaints
 
 
 @pytest.mark.slow

@@ -35,12 +35,8 @@ def speaker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return whole_words(tmp_path_factory.mktemp("models") / "speaker", words)
 
 
-@pytest.fixture(scope="module")
-def asked(scored: Scored, speaker: Path) -> Run:
-    return scored(f"model.name='{speaker}'", *ASKED, *COSTS)
-
-
-def test_a_run_has_a_row_a_head_and_the_link_has_the_same_numbers(asked: Run) -> None:
+def test_a_run_has_a_row_a_head_and_the_link_has_the_same_numbers(scored: Scored, speaker: Path) -> None:
+    asked = scored(f"model.name='{speaker}'", *ASKED, *COSTS)
     table = asked.tables["transfer"].set_index("name")
     assert table.index.tolist() == ["1-1", "1-2", "2-1", "2-2"]
     assert set(table["behaviour"]) == {"grammar"}

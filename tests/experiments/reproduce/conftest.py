@@ -1,8 +1,10 @@
 """A reading so small that it takes a second, and a paper with one finding that it answers."""
 
+import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +56,12 @@ FINDINGS = (
     finding("some-pairs", "pairs", statement("obj")),
     Finding("some-missing", "Nobody can say.", "figure 2", "a model", "private data", "x", missing="the private data"),
 )
+
+
+def results(out: Path) -> dict[str, dict[str, Any]]:
+    """Return the results of a record by model and finding."""
+    kept = json.loads((out / "findings.json").read_text(encoding="utf-8"))
+    return {f"{one['model']} {one['finding']}": one for one in kept["results"]}
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Findings judged on finished runs: what holds, what does not, and what a run lacks."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from experiments.statements.subject import Subject
 from reports import Run
 from reports.run.record import ModelFacts, RunRecord
 from tests.experiments.findings.planted import planted_run, scored, shaped
+from tests.experiments.reproduce.conftest import results
 
 OFFSETS = """
 probes.baselines = ["offset"]
@@ -35,11 +35,6 @@ def arcs(margin: float) -> Run:
     return planted_run([scored("dependency", "all", margin=margin)])
 
 
-def verdicts(out: Path) -> dict[str, dict[str, object]]:
-    kept = json.loads((out / "findings.json").read_text(encoding="utf-8"))
-    return {f"{one['model']} {one['finding']}": one for one in kept["results"]}
-
-
 @pytest.fixture
 def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Return a function that judges findings on planted runs."""
@@ -47,7 +42,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def judge(runs: list[OwnRun], *ids: str) -> dict[str, dict[str, object]]:
         monkeypatch.setattr(own_runs, "opened", lambda names: runs)
         judge_runs([all_findings()[name] for name in ids], ["mine"], tmp_path)
-        return verdicts(tmp_path)
+        return results(tmp_path)
 
     return judge
 
@@ -130,14 +125,6 @@ def test_a_folder_is_a_run_unless_it_is_called_like_a_finding(tmp_path: Path, mo
         Path(folder).mkdir()
     asked = ("mine", "title=mine", "lr=0.1", "clark-2019", "runs=clark-2019", "", "x=", "nothing")
     assert [is_run(name) for name in asked] == [True, True, True, False, True, False, False, False]
-
-
-@pytest.mark.slow
-def test_no_finding_fails_on_a_run_that_has_nothing(judged):
-    counted = [one for one in all_findings().values() if not one.missing]
-    found = judged([own(planted_run())], *(one.id for one in counted))
-    measured = [name for name, one in found.items() if one["verdict"] != "not measured"]
-    assert not measured, "of nothing there is no verdict"
 
 
 def test_runs_of_one_title_and_controls_without_their_model_are_refused(monkeypatch: pytest.MonkeyPatch):

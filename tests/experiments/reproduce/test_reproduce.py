@@ -14,12 +14,7 @@ from experiments.statements.numbers import margin
 from experiments.statements.rule import LearnedRule, Rule
 from experiments.statements.subject import Subject
 from reports import Run
-from tests.experiments.reproduce.conftest import FINDINGS, OBJ, finding
-
-
-def results(out: Path) -> dict[str, dict[str, object]]:
-    kept = json.loads((out / "findings.json").read_text(encoding="utf-8"))
-    return {f"{one['model']} {one['finding']}": one for one in kept["results"]}
+from tests.experiments.reproduce.conftest import FINDINGS, OBJ, finding, results
 
 
 @pytest.mark.slow
@@ -86,12 +81,6 @@ def test_a_record_is_judged_anew_by_the_rules_of_today(small: Path, tiny: Path, 
     assert [one["verdict"] for one in found["statements"]] == ["does not hold", "not measured"]
     assert found["verdict"] == "not measured", "det may hold, and may not"
     assert vocative.name not in {one["name"] for one in found["statements"]}
-
-
-def test_a_folder_without_a_record_is_not_judged_anew(tmp_path: Path):
-    with pytest.raises(FindingError, match=r"no findings\.json in .*nothing: expected the folder of an earlier"):
-        rejudge(tmp_path / "nothing")
-    assert not (tmp_path / "nothing").exists()
 
 
 @pytest.mark.slow

@@ -22,25 +22,6 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def runs(tiny: Path, scored: Callable[..., Run], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
-    """Return the function that scores a tiny random model of an architecture."""
-
-    def score(kind: str) -> Run:
-        folder = tmp_path_factory.mktemp("models") / kind
-        tokenizer = Tokenizer.from_file(str(tiny / "tokenizer.json"))
-        sizes = SIZES | KINDS[kind] | {"vocab_size": tokenizer.get_vocab_size()}
-        sizes |= {"bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
-        with torch.random.fork_rng():
-            torch.manual_seed(0)
-            config = transformers.AutoConfig.for_model(kind, **sizes)
-            transformers.AutoModel.from_config(config).save_pretrained(folder)
-        transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
-        return scored(f"model.name='{folder}'")
-
-    return score
-
-
 def told(scores: pd.DataFrame) -> dict[int, str]:
     """Return what the scores say of each layer."""
     rows = scores.drop_duplicates(["layer", "layer_attention"])
@@ -56,9 +37,17 @@ def told(scores: pd.DataFrame) -> dict[int, str]:
     ],
 )
 def test_scores_say_of_every_layer_whether_it_is_local(
-    kind: str, expected: list[str], runs: Callable[[str], Run]
+    kind: str, expected: list[str], tiny: Path, scored: Callable[..., Run], tmp_path: Path
 ) -> None:
-    run, mixed = runs(kind), len({*expected}) == 2
+    tokenizer = Tokenizer.from_file(str(tiny / "tokenizer.json"))
+    sizes = SIZES | KINDS[kind] | {"vocab_size": tokenizer.get_vocab_size()}
+    sizes |= {"bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        config = transformers.AutoConfig.for_model(kind, **sizes)
+        transformers.AutoModel.from_config(config).save_pretrained(tmp_path / kind)
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(tmp_path / kind)
+    run, mixed = scored(f"model.name='{tmp_path / kind}'"), len({*expected}) == 2
     assert told(run.scores) == told(pd.read_csv(run.folder / "scores.csv")) == dict(enumerate(expected))
     assert ("Attention of the layer\n  Layer 2 is " + expected[1] in str(run.head("2-1"))) is mixed
     assert (">Layer’s attention</button>" in run_page(run).html) is mixed

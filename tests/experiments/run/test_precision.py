@@ -11,24 +11,18 @@ CONTROLS = "controls={{random=2, permuted=2, orders=2, precision='{}'}}"
 OWN = ["probe", "label", "variant", "name", "split", "n", "accuracy", "mass", "share"]
 
 
-@pytest.fixture
-def precisions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """Return the list into which every pass of a model writes its source and precision."""
-    seen: list[tuple[str, str]] = []
+def test_controls_alone_are_read_in_their_precision_which_moves_no_number_of_the_heads(
+    scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The seed makes runs that no other test does; every pass of a model notes its source and precision."""
+    precisions: list[tuple[str, str]] = []
     plain = Model.arithmetic
 
     def arithmetic(model: Model) -> object:
-        seen.append((model.source, model.precision))
+        precisions.append((model.source, model.precision))
         return plain(model)
 
     monkeypatch.setattr(Model, "arithmetic", arithmetic)
-    return seen
-
-
-def test_controls_alone_are_read_in_their_precision_which_moves_no_number_of_the_heads(
-    scored: Callable[..., Run], precisions: list[tuple[str, str]]
-) -> None:
-    """The seed makes runs that no other test does."""
     rough = scored(CONTROLS.format("bf16"), "seed=41")
     of = {source: {one for name, one in precisions if name == source} for source, _ in precisions}
     assert of == {"pretrained": {"fp32", "bf16"}, "random": {"bf16"}, "permuted": {"bf16"}}

@@ -176,17 +176,10 @@ def test_what_is_kept_is_not_measured_again_but_without_resume(
     same(folder, run(config, interrupted))
 
 
-@pytest.mark.parametrize(
-    ("change", "differs"),
-    [({"seed": 3}, "config.seed, record.seed"), ({"verdict": {"margin": 0.1}}, r"config.verdict.margin")],
-)
-def test_parts_of_another_config_are_refused_by_name(
-    change: dict[str, Any], differs: str, config: Config, interrupted: Path
-) -> None:
-    other = config.model_validate(config.model_dump() | change)
-    with pytest.raises(
-        KeptError, match=rf"what was interrupted differs in {differs}; leave out --resume to begin anew"
-    ):
+def test_parts_of_another_config_are_refused_by_name(config: Config, interrupted: Path) -> None:
+    other = config.model_validate(config.model_dump() | {"verdict": {"margin": 0.1}})
+    message = r"what was interrupted differs in config\.verdict\.margin; leave out --resume to begin anew"
+    with pytest.raises(KeptError, match=message):
         run(other, interrupted, resume=True)
     assert not (interrupted / NAME).exists()
     assert (interrupted / f".{NAME}-kept").is_dir(), "nothing is lost"

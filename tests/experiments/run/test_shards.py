@@ -182,14 +182,13 @@ def test_a_model_that_the_run_trains_is_found_by_workers_from_any_folder(
 
 
 @pytest.mark.slow
-def test_processes_of_a_cluster_read_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
+def test_processes_of_a_cluster_read_checkpoints(tmp_path: Path) -> None:
     path = tmp_path / "small.toml"
     path.write_text(TOML.format(seeds="[0]") + RUN + FOLLOWED, encoding="utf-8")
     config = load_config(path)
-    alone = run(config, tmp_path / "alone")
+    alone = run(config, tmp_path / "alone", page=False)
     shutil.copytree(alone / "seed-0", tmp_path / "together" / alone.name / "seed-0")
-    together = run(with_workers(config), tmp_path / "together")
+    together = run(with_workers(config), tmp_path / "together", page=False)
     assert workers_of(together) == "2 local workers, 1 thread each"
     same_but_for_workers(together, alone)
 
@@ -208,11 +207,9 @@ def own(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
 
 
 @pytest.mark.slow
-def test_processes_of_a_cluster_find_a_probe_by_its_file(
-    own: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-    alone, together = run(own, tmp_path / "alone"), run(with_workers(own), tmp_path / "together")
+def test_processes_of_a_cluster_find_a_probe_by_its_file(own: Config, tmp_path: Path) -> None:
+    alone = run(own, tmp_path / "alone", page=False)
+    together = run(with_workers(own), tmp_path / "together", page=False)
     assert workers_of(together) == "2 local workers, 1 thread each"
     same_but_for_workers(together, alone)
 
@@ -373,15 +370,14 @@ def test_a_config_names_the_cluster_of_its_run_and_a_run_with_another_is_the_sam
 def test_workers_of_which_one_is_killed_give_the_same_numbers(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
-    alone = run(config, tmp_path / "alone")
+    alone = run(config, tmp_path / "alone", page=False)
     died, real = tmp_path / "died", DaskWorkers.begin
 
     def begin(self: DaskWorkers, what: str, work: Any, *call: Any) -> Any:
         return real(self, what, killed_once(work, str(died)) if what == "control: random weights 2" else work, *call)
 
     monkeypatch.setattr(DaskWorkers, "begin", begin)
-    together = run(with_workers(config), tmp_path / "together")
+    together = run(with_workers(config), tmp_path / "together", page=False)
     assert died.exists()
     assert workers_of(together) == "2 local workers, 1 thread each"
     same_but_for_workers(together, alone)

@@ -16,9 +16,12 @@ from reports import read_scores
 KEY = ["probe", "variant", "label", "split", "layer", "head"]
 
 
-@pytest.fixture
-def few_controls(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have two models of each control, of a tiny model on few documents that are asked one probe of each scope."""
+@pytest.mark.slow
+def test_scores_are_those_of_a_whole_run(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second run takes controls that the first one read; a run by itself reads them all.
+
+    There are two models of each control, of a tiny model that is asked one probe of each scope.
+    """
 
     def few(corpus: str, source: str, seed: int, sentences: int) -> object:
         config = whole_config(corpus, source, seed, sentences)
@@ -29,27 +32,10 @@ def few_controls(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return config.model_copy(update={"controls": controls, "probes": probes, "heads": heads, "model": model})
 
     monkeypatch.setattr(whole_runs, "whole_config", few)
-
-
-@pytest.mark.slow
-def test_scores_are_those_of_a_whole_run(few_controls: None, tmp_path: Path) -> None:
-    check_equal("grammar", 50, tmp_path)
-
-
-@pytest.mark.slow
-def test_scores_of_a_treebank_are_those_of_a_whole_run(
-    data_folder: Path, few_controls: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADSCOPE_DATA", str(data_folder))
-    check_equal("gum", 60, tmp_path)
-
-
-def check_equal(corpus: str, size: int, tmp_path: Path) -> None:
-    """The second run takes controls that the first one read; a run by itself reads them all."""
-    shared = NullRuns(corpus, size)
+    shared = NullRuns("grammar", 50)
     shared.scores("permuted", 1)
     mine = shared.scores("random", 1).set_index(KEY).sort_index()
-    folder = run(whole_runs.whole_config(corpus, "random", 1, size), tmp_path, page=False)
+    folder = run(whole_runs.whole_config("grammar", "random", 1, 50), tmp_path, page=False)
     theirs = read_scores(folder / "scores.parquet").set_index(KEY).sort_index()
     for column in ("accuracy", "p_adjusted", "margin", "excluded", "stability"):
         np.testing.assert_allclose(mine[column], theirs[column].astype(float), rtol=1e-6, err_msg=column)

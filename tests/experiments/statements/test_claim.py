@@ -1,6 +1,5 @@
 import json
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -40,14 +39,6 @@ def test_the_interval_of_a_share_does_not_leave_0_to_100_percent() -> None:
 def test_the_interval_of_a_statement_about_shares_ends_where_shares_do(unit: str, low: float) -> None:
     told = judged("it is so", "a number", Estimate(0.4, -0.5, 1.3, 3), Rule(above=0.1, unit=unit)).recorded()
     assert (told["low"], told["high"]) == (low, 1.3 if unit == "times" else 1.0)
-
-
-def test_what_is_not_counted_says_why() -> None:
-    known = judged("it is so", "n", mean_of([1.0, 1.0]), Rule(above=0, unit=""), kind="identity", why="by algebra")
-    assert (known.recorded()["kind"], known.recorded()["why"]) == ("identity", "by algebra")
-    for kind, why in (("identity", ""), ("claim", "by algebra")):
-        with pytest.raises(ValueError, match="what is no claim says why"):
-            replace(known, kind=kind, why=why)
 
 
 def test_a_record_is_json_without_nan() -> None:

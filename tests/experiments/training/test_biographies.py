@@ -10,12 +10,11 @@ import pytest
 
 from experiments.config.config import ConfigError
 from experiments.inputs.corpora import open_corpora
-from experiments.run import run as run_module
 from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.training.biographies import biographies
 from experiments.training.checkpoints import read_checkpoints
-from mha import Model, export_encoder, load_model
+from mha import export_encoder, load_model
 from mha.planted.heads import plant_weights, word_model
 from mha.training.vocabulary import save_tokenizer, tokenizer_fingerprint
 from probes import get_probe
@@ -42,16 +41,13 @@ def write_training(folder: Path, planted: Mapping[tuple[int, int], str], seed: i
         checkpoint = folder / "checkpoints" / f"step-{step:08d}"
         export_encoder(model.module, checkpoint)
         save_tokenizer(model.tokenizer, checkpoint, 512)
-        write_record(checkpoint, model, step, 100 * step)
+        tokenizer = tokenizer_fingerprint(model.tokenizer)
+        record = {"step": step, "tokens": 100 * step, "files": {}, "tokenizer": tokenizer}
+        (checkpoint / "training.json").write_text(json.dumps(record))
     events = [{"event": "step", "step": step, "loss": float(step), "tokens": 100 * step} for step in range(1, 41)]
     events += [{"event": "evaluation", "step": 20, "loss": 4.5}]
     (folder / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events) + '{"event": "ste')
     return folder
-
-
-def write_record(checkpoint: Path, model: Model, step: int, tokens: int) -> None:
-    record = {"step": step, "tokens": tokens, "files": {}, "tokenizer": tokenizer_fingerprint(model.tokenizer)}
-    (checkpoint / "training.json").write_text(json.dumps(record))
 
 
 @pytest.fixture(scope="module")
@@ -195,21 +191,20 @@ def test_settings_choose_probes_labels_steps_texts_and_matching(trainings: dict[
 
 
 @pytest.mark.slow
-def test_a_run_tells_biographies_on_its_page(
-    trainings: dict[int, Path], path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_has_the_tables_of_biographies_and_the_same_ones_again(
+    trainings: dict[int, Path], path: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(run_module, "write_report", lambda folder, step: folder)
     config = load_config(
         path, [f"model.name='{trainings[1]}'", "biographies.match_texts=0", "biographies.first=20", "page.examples=0"]
     )
-    folder = run(config, tmp_path)
+    folder = run(config, tmp_path, page=False)
     opened = Run.open(folder)
     assert opened.record.stages["biographies"] > 0
     assert sum(opened.record.stages.values()) <= opened.record.wall_seconds
     assert (folder / "biographies.csv").is_file()
     assert set(opened.tables["biographies"].seed) == {1}
     assert set(opened.scores.step) == {40}
-    again = run(config, tmp_path / "again")
+    again = run(config, tmp_path / "again", page=False)
     for name in TABLES.keys() & opened.tables.keys():
         assert (again / f"{name}.parquet").read_bytes() == (folder / f"{name}.parquet").read_bytes()
 

@@ -119,23 +119,6 @@ def test_a_smaller_encoder_comes_back_from_disk(
     assert "pruned_heads" not in json.loads((tmp_path / "config.json").read_text())
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_transformers_opens_the_full_size_one_and_not_the_smaller_one(
-    family: str, build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor, mask: Tensor
-) -> None:
-    encoder = build(family, layers=3, pooler=False)
-    assert encoder.lm_head is not None
-    with torch.no_grad(), gated(encoder, GATES):
-        expected = encoder.lm_head(encoder(pieces, mask))
-    export_encoder(zeroed(encoder, GATES), tmp_path / "full")
-    theirs = hub.AutoModelForMaskedLM.from_pretrained(tmp_path / "full").eval()
-    with torch.no_grad():
-        close(theirs(pieces, attention_mask=mask.long()).logits[mask], expected[mask])
-    export_encoder(smaller(zeroed(encoder, GATES)), tmp_path / "small")
-    with pytest.raises(RuntimeError, match="ignore_mismatched_sizes"):
-        hub.AutoModelForMaskedLM.from_pretrained(tmp_path / "small")
-
-
 @pytest.mark.parametrize("kind", OPENED)
 def test_a_zeroed_folder_opens_in_transformers_with_the_outputs_of_the_gated_model(
     kind: str, tmp_path: Path, pieces: Tensor

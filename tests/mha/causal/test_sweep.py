@@ -5,9 +5,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from transformers import (
-    AutoModel,
-)
 
 from mha.causal.interventions import Ablate, Patch, intervene
 from mha.causal.pruning import smaller, zeroed
@@ -16,8 +13,7 @@ from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.hooks import HookError
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
-from tests.mha.tiny.models import config
-from tests.small_words import randomise_weights
+from tests.mha.tiny.models import built
 
 LAYERS, HEADS = 3, 4
 
@@ -39,9 +35,7 @@ def ours(norm: str = "post", *, causal: bool = False) -> Model:
 
 
 def hub(kind: str) -> Model:
-    module = AutoModel.from_config(config(kind)).eval()
-    randomise_weights(module)
-    return model_of(module)
+    return model_of(built(kind))
 
 
 MODELS: dict[str, Callable[[], Model]] = {

@@ -5,49 +5,26 @@ from typing import Any
 
 import pytest
 import torch
+import transformers as hub
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
-from transformers import (
-    AutoModel,
-    AutoModelForMaskedLM,
-    BertConfig,
-    BertForPreTraining,
-    CamembertConfig,
-    CamembertModel,
-    DistilBertConfig,
-    DistilBertForMaskedLM,
-    ElectraConfig,
-    ElectraForMaskedLM,
-    PreTrainedModel,
-    RobertaConfig,
-    RobertaForMaskedLM,
-    RobertaPreLayerNormConfig,
-    RobertaPreLayerNormForMaskedLM,
-    XLMRobertaConfig,
-    XLMRobertaModel,
-)
 
-from mha.attention import plain_attention
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.weights import load_encoder
 from mha.hooks import record
 from tests.mha.tiny.models import DISTIL
 from tests.mha.tiny.models import PLAIN as SIZES
 
-MODELS: dict[str, Callable[[], PreTrainedModel]] = {
-    "bert": lambda: BertForPreTraining(BertConfig(**SIZES)),
-    "bert, gelu_new": lambda: BertForPreTraining(BertConfig(**SIZES, hidden_act="gelu_new", layer_norm_eps=1e-3)),
-    "roberta": lambda: RobertaForMaskedLM(RobertaConfig(**SIZES, pad_token_id=0)),
-    "roberta, relu": lambda: RobertaForMaskedLM(RobertaConfig(**SIZES, pad_token_id=0, hidden_act="relu")),
-    "xlm-roberta": lambda: XLMRobertaModel(XLMRobertaConfig(**SIZES, pad_token_id=0)),
-    "camembert": lambda: CamembertModel(CamembertConfig(**SIZES, pad_token_id=0)),
-    "electra": lambda: ElectraForMaskedLM(ElectraConfig(**SIZES, embedding_size=16)),
-    "electra, one size": lambda: ElectraForMaskedLM(ElectraConfig(**SIZES, embedding_size=32)),
-    "distilbert": lambda: DistilBertForMaskedLM(DistilBertConfig(**DISTIL)),
-    "distilbert, relu": lambda: DistilBertForMaskedLM(DistilBertConfig(**DISTIL, activation="relu")),
-    "roberta-prelayernorm": lambda: RobertaPreLayerNormForMaskedLM(RobertaPreLayerNormConfig(**SIZES, pad_token_id=0)),
+MODELS: dict[str, Callable[[], hub.PreTrainedModel]] = {
+    "bert, gelu_new": lambda: hub.BertForPreTraining(
+        hub.BertConfig(**SIZES, hidden_act="gelu_new", layer_norm_eps=1e-3)
+    ),
+    "roberta, relu": lambda: hub.RobertaForMaskedLM(hub.RobertaConfig(**SIZES, pad_token_id=0, hidden_act="relu")),
+    "electra, one size": lambda: hub.ElectraForMaskedLM(hub.ElectraConfig(**SIZES, embedding_size=32)),
+    "distilbert, relu": lambda: hub.DistilBertForMaskedLM(hub.DistilBertConfig(**DISTIL, activation="relu")),
 }
+"What differs from the models of tests/mha/architectures.py and of test_families.py."
 
 
 @pytest.fixture
@@ -70,7 +47,7 @@ def assert_same_maps(theirs: Any, ours: list[Tensor], mask: Tensor) -> None:
 
 @pytest.mark.parametrize("saved", MODELS, indirect=True)
 def test_outputs_and_every_map_equal_those_of_transformers(saved: Path, pieces: Tensor, mask: Tensor) -> None:
-    theirs = AutoModel.from_pretrained(saved, attn_implementation="eager").eval()
+    theirs = hub.AutoModel.from_pretrained(saved, attn_implementation="eager").eval()
     encoder = load_encoder(saved)
     with torch.no_grad():
         expected = theirs(input_ids=pieces, attention_mask=mask.long(), output_attentions=True)
@@ -81,29 +58,6 @@ def test_outputs_and_every_map_equal_those_of_transformers(saved: Path, pieces: 
         torch.testing.assert_close(output[mask], expected[0][mask], rtol=0, atol=1e-5)
     assert_same_maps(expected.attentions, maps["pattern"], mask)
     assert maps["pattern"][0].std() > 0.05  # the weights are such that maps differ
-
-
-@pytest.mark.parametrize("norm", ["post", "pre"])
-def test_the_encoder_is_plain_attention_and_feed_forward_nets(norm: str, pieces: Tensor, mask: Tensor) -> None:
-    torch.manual_seed(0)
-    family = {"family": "roberta-prelayernorm"} if norm == "pre" else {}
-    encoder = Encoder(EncoderConfig(int(pieces.max()) + 1, 3, 2, 8, 16, 64, norm=norm, **family)).double().eval()
-    for parameter in encoder.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)
-    places = torch.arange(pieces.shape[1]).expand_as(pieces)
-    assert encoder.token_types is not None
-    x = encoder.embedding_norm(encoder.pieces(pieces) + encoder.positions(places) + encoder.token_types.weight[0])
-    allowed = mask[:, None].expand(-1, pieces.shape[1], -1)
-    for layer in encoder.layers:
-        if norm == "pre":
-            inside = layer.attention_norm(x)
-            x = x + plain_attention(layer.attention, inside, inside, inside, allowed)
-            x = x + layer.feed_forward(layer.feed_forward_norm(x))
-        else:
-            x = layer.attention_norm(x + plain_attention(layer.attention, x, x, x, allowed))
-            x = layer.feed_forward_norm(x + layer.feed_forward(x))
-    x = x if encoder.final_norm is None else encoder.final_norm(x)
-    torch.testing.assert_close(encoder(pieces, mask)[mask], x[mask], rtol=0, atol=1e-9)
 
 
 @pytest.mark.slow
@@ -154,23 +108,3 @@ def test_fresh_weights_have_the_spread_of_bert_and_a_zero_row_for_padding() -> N
     assert encoder.lm_head.decoder.weight is encoder.pieces.weight
     assert bool((encoder.pieces.weight[3] == 0).all())
     assert bool((encoder.pieces.weight[4] != 0).any())
-
-
-@pytest.mark.parametrize("saved", ["bert, gelu_new", "distilbert, relu"], indirect=True)
-def test_the_masked_lm_head_gives_the_logits_of_transformers(saved: Path, pieces: Tensor, mask: Tensor) -> None:
-    theirs = AutoModelForMaskedLM.from_pretrained(saved).eval()
-    encoder = load_encoder(saved)
-    assert encoder.lm_head is not None
-    with torch.no_grad():
-        expected = theirs(input_ids=pieces, attention_mask=mask.long()).logits
-        torch.testing.assert_close(encoder.lm_head(encoder(pieces, mask))[mask], expected[mask], rtol=0, atol=3e-5)
-
-
-@pytest.mark.parametrize("saved", ["bert", "electra"], indirect=True)
-def test_token_types_count(saved: Path, pieces: Tensor, mask: Tensor) -> None:
-    types = (torch.arange(9) > 3).long().expand_as(pieces)
-    theirs, encoder = AutoModel.from_pretrained(saved).eval(), load_encoder(saved)
-    with torch.no_grad():
-        expected = theirs(input_ids=pieces, attention_mask=mask.long(), token_type_ids=types)[0]
-        torch.testing.assert_close(encoder(pieces, mask, types)[mask], expected[mask], rtol=0, atol=1e-5)
-        assert not torch.allclose(encoder(pieces, mask)[mask], expected[mask], atol=1e-2)

@@ -9,7 +9,6 @@ from torch import Tensor
 from transformers import BertForMaskedLM
 
 from mha.encoder.encoder import Encoder
-from mha.encoder.layout import Packing
 from mha.encoder.masked_lm import ROWS as TOGETHER
 from mha.encoder.masked_lm import MaskedBatch, cross_entropy, masked_lm_loss, masked_logits
 from mha.encoder.weights import export_encoder
@@ -84,17 +83,6 @@ def test_a_pre_norm_encoder_takes_packed_rows_too(build: Callable[..., Encoder],
     with torch.no_grad():
         alone = [encoder.lm_head(encoder(pieces[None]))[0, places] for pieces, places, _ in documents(batch)]
         torch.testing.assert_close(masked_logits(encoder, batch), torch.cat(alone), rtol=0, atol=2e-5)
-
-
-def test_the_bias_has_the_precision_that_is_asked_for(mask: Tensor) -> None:
-    blocks = torch.zeros(3, 9, dtype=torch.long).where(mask, -1)
-    for packing in (
-        Packing.of(mask, torch.zeros(3, 9, dtype=torch.int64), torch.bfloat16),
-        Packing.of_blocks(blocks, torch.bfloat16),
-    ):
-        assert packing.bias is not None
-        assert packing.bias.dtype == torch.bfloat16
-        assert packing.bias.min() == torch.finfo(torch.bfloat16).min
 
 
 def given(rows: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:

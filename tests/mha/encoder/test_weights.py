@@ -133,40 +133,19 @@ def put(key: str, *shape: int) -> Callable[[dict[str, Tensor]], None]:
     return lambda tensors: tensors.update({key: torch.zeros(shape)})
 
 
-QUERY = "encoder.layer.1.attention.self.query"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (put("bert.encoder.layer.2.output.dense.bias", 32), "unknown key 'encoder.layer.2.output.dense.bias'; did you"),
-        (put("bert.embeddings.position_embeddings.weight", 23, 32), r"shape \[23, 32\], expected \[24, 32\]"),
-        (
-            lambda tensors: tensors.update({f"bert.{QUERY}s.bias": tensors.pop(f"bert.{QUERY}.bias")}),
-            f"{QUERY}.bias' is missing; is it '{QUERY}s.bias'",
-        ),
-        (
-            lambda tensors: tensors.update({f"bert.{QUERY}.bias": torch.zeros(32, dtype=torch.long)}),
-            "holds torch.int64, expected floating-point",
-        ),
-    ],
-)
-def test_a_wrong_key_or_shape_is_refused(folder: Path, change: Callable[..., None], message: str) -> None:
-    change_weights(folder, change)
-    with pytest.raises(WeightsError, match=message) as caught:
+def test_weights_that_are_whole_numbers_are_refused(folder: Path) -> None:
+    whole = {"bert.encoder.layer.1.attention.self.query.bias": torch.zeros(32, dtype=torch.long)}
+    change_weights(folder, lambda tensors: tensors.update(whole))
+    with pytest.raises(WeightsError, match="holds torch.int64, expected floating-point"):
         load_encoder(folder)
-    assert str(folder / "model.safetensors") in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model_type": "brt"}, "model_type 'brt' is none of bert, .*did you mean 'bert'"),
         ({"is_decoder": "yes"}, "is_decoder is 'yes', the encoder can only do False"),
         ({"is_decoder": True, "model_type": "electra"}, "is_decoder is True, the encoder can only do False"),
         ({"hidden_act": "swishy"}, "unknown activation 'swishy'; known are gelu"),
-        ({"hidden_size": ..., "hiden_size": 32}, "hidden_size is missing; did you mean 'hiden_size'"),
     ],
 )
 def test_a_config_that_the_encoder_cannot_follow_is_refused(

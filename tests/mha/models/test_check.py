@@ -13,7 +13,7 @@ from mha.models import check
 from mha.models.check import local_windows
 from mha.planted.heads import word_model
 from mha.training.vocabulary import save_tokenizer
-from tests.mha.tiny.models import SIZES, config
+from tests.mha.tiny.models import built, config
 
 
 @pytest.fixture
@@ -22,8 +22,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any
     monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path / "cache"))
 
     def opened(kind: str, **changes: Any) -> Any:
-        made = hub.AutoConfig.for_model(kind, **{**SIZES, "max_position_embeddings": 20, **changes})
-        hub.AutoModel.from_config(made).save_pretrained(tmp_path)
+        built(kind, max_position_embeddings=20, **changes).save_pretrained(tmp_path)
         words = word_model(["the", "ship", "sank", "near"], layers=1, heads=2, head_dim=4, positions=16, seed=0)
         save_tokenizer(words.tokenizer, tmp_path, 512)
         return load_model(str(tmp_path))

@@ -3,13 +3,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from mha import Encoder, EncoderConfig
+from mha import Encoder
 from mha.attention import MultiHeadAttention
 from mha.hooks import record
 from mha.models.circuits import (
-    CircuitError,
     copying,
     encoder_of,
     kernel,
@@ -22,7 +21,6 @@ from mha.models.circuits import (
 )
 from mha.pieces import whole_words
 from mha.planted.heads import plant_weights, word_model
-from tests.mha.conftest import model_of
 
 WORDS = [f"{one}{other}" for one in "bdfgk" for other in "aeiou"]
 
@@ -65,10 +63,8 @@ def test_a_kernel_by_hand() -> None:
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
-def test_inputs_of_the_first_layer_are_means_of_what_it_really_reads(norm: str, randomise: Any) -> None:
-    config = EncoderConfig(vocab=40, layers=2, heads=4, model=32, feed_forward=48, positions=24, norm=norm)
-    encoder = Encoder(config).eval()
-    randomise(encoder)
+def test_inputs_of_the_first_layer_are_means_of_what_it_really_reads(norm: str, build: Any) -> None:
+    encoder = build(norm=norm)
     pieces, places = torch.tensor([7, 9, 30]), 5
     given = layer_inputs(encoder, pieces, places)[0]
     read: list[Tensor] = []
@@ -99,12 +95,9 @@ def test_deeper_inputs_are_exact_where_the_layers_below_add_nothing(encoder: Enc
 
 @pytest.mark.parametrize(("norm", "embedding"), [("pre", None), ("post", 16)])
 def test_readouts_fold_the_norms_above_exactly_but_for_a_positive_factor(
-    norm: str, embedding: int | None, randomise: Any
+    norm: str, embedding: int | None, build: Any
 ) -> None:
-    sizes: dict[str, Any] = {"layers": 2, "heads": 4, "model": 32, "feed_forward": 48, "positions": 24}
-    config = EncoderConfig(vocab=40, norm=norm, embedding=embedding, **sizes)
-    encoder = Encoder(config).eval()
-    randomise(encoder)
+    encoder = build(norm=norm, embedding=embedding, pooler=False, lm_head=False)
     writes = torch.randn(6, 32, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     for number, matrix in enumerate(readouts(encoder)):
         x = writes
@@ -145,11 +138,6 @@ def test_copying_is_told_by_the_eigenvalues_of_the_whole_map_between_words() -> 
         assert len(values) == 4
         assert score[head].item() == pytest.approx(values.sum().real / np.abs(values).sum())
         assert positive[head].item() == pytest.approx((values.real > 0).mean())
-
-
-def test_other_architectures_are_refused_by_name() -> None:
-    with pytest.raises(CircuitError, match=r"tiny: what weights alone say is told of bert, .*, not of 'gpt2'"):
-        encoder_of(model_of(nn.Identity(), architecture="gpt2"))
 
 
 def test_whole_words_are_letters_that_the_tokenizer_keeps_in_one_piece() -> None:

@@ -16,21 +16,19 @@ from mha.causal.interventions import Ablate, intervene
 from mha.hooks import HookError, record, watch
 from mha.models.hub import load_hub_model
 from mha.watches import SITES, Seen, is_cross_attention
-from tests.mha.tiny.models import config
+from tests.mha.tiny.models import built, config
 
 CONFIGS = ("bert", "distilbert", "albert", "modernbert", "gpt2", "gpt_neox", "llama", "bart")
 MADE: dict[str, Path] = {}
 
 
 @pytest.fixture
-def folder(request: pytest.FixtureRequest, tmp_path_factory: Any, randomise: Callable[..., None]) -> Path:
+def folder(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Path:
     """Return the folder of a tiny model, made once an architecture."""
     kind = request.param
     if kind not in MADE:
-        model = hub.AutoModel.from_config(config(kind))
-        randomise(model)
         MADE[kind] = tmp_path_factory.mktemp(kind)
-        model.save_pretrained(MADE[kind])
+        built(kind).save_pretrained(MADE[kind])
     return MADE[kind]
 
 

@@ -1,5 +1,3 @@
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -14,6 +12,7 @@ from mha.models.maps import MAPS, merge, stream_lengths, stream_maps, stream_out
 from mha.pieces import Pieces
 from mha.watches import call_of
 from tests.mha.conftest import model_of, text_of
+from tests.mha.tiny.models import built
 
 PIECES = st.lists(st.integers(0, 3), max_size=5)
 
@@ -213,12 +212,8 @@ def test_unknown_maps_and_sites_without_norms_are_refused(encoder: Encoder, batc
 
 
 def test_norms_of_an_architecture_whose_output_projection_is_not_known_are_refused_by_its_name(batch: Batch) -> None:
-    import transformers
-
-    sizes: dict[str, Any] = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-    config = transformers.BertConfig(**sizes)
-    config.model_type = "newbert"
-    module = transformers.BertModel(config).eval()
+    module = built("bert", num_hidden_layers=2)
+    module.config.model_type = "newbert"
     with pytest.raises(HookError, match="where W_O of 'newbert' lies is not known"):
         streamed(model_of(module, 2), batch, "norms")
     assert len(streamed(model_of(module, 2), batch, "rollout")) == 2

@@ -6,22 +6,9 @@ from typing import Any
 
 import pytest
 import torch
-import transformers
+import transformers as hub
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import Tensor
-from transformers import (
-    AlbertConfig,
-    AlbertForMaskedLM,
-    AlbertModel,
-    BartConfig,
-    BartForConditionalGeneration,
-    BertForMaskedLM,
-    GPT2Config,
-    GPT2LMHeadModel,
-    ModernBertConfig,
-    ModernBertForMaskedLM,
-    PreTrainedModel,
-)
 
 from mha import Encoder, MaskedLM, ModelError, export_encoder, load_model
 from mha.models.masked_prediction import hidden_piece, mask_piece
@@ -46,10 +33,10 @@ def save_words(folder: Path, special: tuple[str, ...] = SPECIAL) -> None:
 
 
 @pytest.fixture
-def saved(tmp_path: Path, randomise: Callable[..., None]) -> Callable[[PreTrainedModel], tuple[Path, Any]]:
+def saved(tmp_path: Path, randomise: Callable[..., None]) -> Callable[[hub.PreTrainedModel], tuple[Path, Any]]:
     """Return the function that fills a model of transformers with weights and writes it with a tokenizer."""
 
-    def save(model: PreTrainedModel) -> tuple[Path, Any]:
+    def save(model: hub.PreTrainedModel) -> tuple[Path, Any]:
         randomise(model)
         model.eval().save_pretrained(tmp_path / "hub")
         save_words(tmp_path / "hub")
@@ -58,13 +45,13 @@ def saved(tmp_path: Path, randomise: Callable[..., None]) -> Callable[[PreTraine
     return save
 
 
-def albert() -> AlbertForMaskedLM:
-    return AlbertForMaskedLM(AlbertConfig(**SIZE, embedding_size=8))
+def albert() -> hub.AlbertForMaskedLM:
+    return hub.AlbertForMaskedLM(hub.AlbertConfig(**SIZE, embedding_size=8))
 
 
-def modernbert() -> ModernBertForMaskedLM:
-    return ModernBertForMaskedLM(
-        ModernBertConfig(**SIZE, cls_token_id=2, sep_token_id=3, bos_token_id=2, eos_token_id=3)
+def modernbert() -> hub.ModernBertForMaskedLM:
+    return hub.ModernBertForMaskedLM(
+        hub.ModernBertConfig(**SIZE, cls_token_id=2, sep_token_id=3, bos_token_id=2, eos_token_id=3)
     )
 
 
@@ -85,7 +72,7 @@ def test_our_encoder_says_what_berts_masked_lm_says(folder: Path, pieces: Tensor
     save_words(folder)
     lm = MaskedLM.of(load_model(str(folder)))
     found = lm.log_probabilities(pieces, mask, PLACE)
-    oracle = expected(BertForMaskedLM.from_pretrained(folder).eval(), pieces, mask, PLACE)
+    oracle = expected(hub.BertForMaskedLM.from_pretrained(folder).eval(), pieces, mask, PLACE)
     torch.testing.assert_close(found, oracle, atol=1e-5, rtol=0)
     torch.testing.assert_close(found.exp().sum(1), torch.ones(3))
     assert (lm.mask, lm.unknown) == (4, 1)
@@ -93,7 +80,7 @@ def test_our_encoder_says_what_berts_masked_lm_says(folder: Path, pieces: Tensor
 
 @pytest.mark.parametrize("make", [albert, modernbert])
 def test_a_model_of_transformers_is_read_at_the_asked_places_alone(
-    make: Callable[[], PreTrainedModel],
+    make: Callable[[], hub.PreTrainedModel],
     saved: Callable[..., tuple[Path, Any]],
     pieces: Tensor,
     mask: Tensor,
@@ -112,8 +99,8 @@ def test_a_decoder_of_its_own_predicts_as_in_transformers(
     kind: str, saved: Callable[..., tuple[Path, Any]], pieces: Tensor, mask: Tensor
 ) -> None:
     sizes = {"n_layers": 2, "n_heads": 2, "dim": 16} if kind == "DistilBert" else SIZE
-    config = getattr(transformers, f"{kind}Config")(**{**sizes, "vocab_size": VOCAB}, tie_word_embeddings=False)
-    folder, oracle = saved(getattr(transformers, f"{kind}ForMaskedLM")(config))
+    config = getattr(hub, f"{kind}Config")(**{**sizes, "vocab_size": VOCAB}, tie_word_embeddings=False)
+    folder, oracle = saved(getattr(hub, f"{kind}ForMaskedLM")(config))
     model = load_model(str(folder))
     assert isinstance(model.module, Encoder)
     found = MaskedLM.of(model).log_probabilities(pieces, mask, PLACE)
@@ -141,8 +128,8 @@ def test_fresh_weights_have_a_head_and_the_body_that_they_have_without_one(folde
     assert found.exp().max() < 0.2, "an untrained head is nearly uniform"
 
 
-def bare_bert() -> transformers.BertModel:
-    return transformers.BertModel(transformers.BertConfig(**SIZE))
+def bare_bert() -> hub.BertModel:
+    return hub.BertModel(hub.BertConfig(**SIZE))
 
 
 @pytest.mark.parametrize(
@@ -151,20 +138,24 @@ def bare_bert() -> transformers.BertModel:
         (bare_bert, SPECIAL, r"no masked-LM head \(its weights hold none\): it cannot say which of two"),
         (albert, SPECIAL[:4], r"no piece for a mask, expected \[MASK\] or <mask>"),
         (
-            lambda: AlbertModel(AlbertConfig(**SIZE, embedding_size=8)),
+            lambda: hub.AlbertModel(hub.AlbertConfig(**SIZE, embedding_size=8)),
             SPECIAL,
             r"'predictions\.\S+' is not among its w",
         ),
-        (lambda: GPT2LMHeadModel(GPT2Config(vocab_size=VOCAB, n_embd=16, n_head=2)), SPECIAL, "has none for a gpt2"),
         (
-            lambda: BartForConditionalGeneration(BartConfig(vocab_size=VOCAB, d_model=16, encoder_layers=1)),
+            lambda: hub.GPT2LMHeadModel(hub.GPT2Config(vocab_size=VOCAB, n_embd=16, n_head=2)),
+            SPECIAL,
+            "has none for a gpt2",
+        ),
+        (
+            lambda: hub.BartForConditionalGeneration(hub.BartConfig(vocab_size=VOCAB, d_model=16, encoder_layers=1)),
             SPECIAL,
             "a bart is an encoder with a decoder",
         ),
     ],
 )
 def test_what_predicts_no_masked_piece_is_refused(
-    make: Callable[[], PreTrainedModel], special: tuple[str, ...], why: str, saved: Callable[..., tuple[Path, Any]]
+    make: Callable[[], hub.PreTrainedModel], special: tuple[str, ...], why: str, saved: Callable[..., tuple[Path, Any]]
 ) -> None:
     folder, _ = saved(make())
     save_words(folder, special)

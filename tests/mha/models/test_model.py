@@ -2,7 +2,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -17,6 +16,7 @@ from mha.models.hub import load_hub_model
 from mha.models.model import SOURCES, permute_weights, untrained
 from mha.parallel import side_by_side
 from mha.training.vocabulary import save_tokenizer
+from tests.mha.tiny.models import built
 from tests.small_words import word_pieces
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able"]
@@ -112,16 +112,12 @@ def test_weights_are_permuted_in_the_order_that_torch_draws_in_long_integers(sha
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_hub_architecture_is_loaded_from_its_folder_in_every_source(source: str, tmp_path: Path) -> None:
-    from transformers import AlbertConfig, AlbertModel
-
-    sizes: dict[str, Any] = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4}
-    config = AlbertConfig(**sizes, embedding_size=16, intermediate_size=48, max_position_embeddings=24, pad_token_id=0)
-    hub = AlbertModel(config).eval()
+    hub = built("albert")
     hub.save_pretrained(tmp_path)
     save_words(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}))
     model, again = load_model(str(tmp_path), source, 1), load_model(str(tmp_path), source, 1)
-    assert (model.architecture, model.layers, model.heads, model.max_pieces) == ("albert", 3, 4, 24)
+    assert (model.architecture, model.layers, model.heads, model.max_pieces) == ("albert", 3, 4, 64)
     assert align(model.tokenizer, [WORDS * 5])[0].words == 15
     ids, mask = torch.tensor([[2, 4, 3], [2, 3, 0]]), torch.tensor([[True] * 3, [True, True, False]])
     with torch.no_grad():
@@ -140,12 +136,9 @@ def test_minilm_is_the_pinned_one_and_reads_words(minilm_folder: Path) -> None:
     assert pieces.missing() == []
 
 
-@pytest.mark.parametrize("file", ["tokenizer.json"])
-def test_files_that_are_not_the_pinned_ones_are_refused(
-    minilm_folder: Path, file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(MINILM_SHA256, file, "0" * 64)
-    with pytest.raises(ModelError, match=f"{file} is not that of minilm"):
+def test_files_that_are_not_the_pinned_ones_are_refused(minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MINILM_SHA256, "tokenizer.json", "0" * 64)
+    with pytest.raises(ModelError, match="tokenizer.json is not that of minilm"):
         load_model("minilm")
 
 
@@ -171,14 +164,9 @@ def put(name: str, text: str) -> Callable[[Path], object]:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (
-            edit_weights(lambda one: one[2].fill_(torch.nan)),
-            r"32 of \d+ numbers of 'layers.1.*' are not finite",
-        ),
         (edit_weights(lambda one: one[2, 3].fill_(torch.inf)), r"1 of \d+ numbers of 'layers.1.*' are not finite"),
         (add_pieces, r"its tokenizer has a piece 208 \('more199'\), but the model has \d+ embeddings"),
         (put("tokenizer.json", "version https://git-lfs.github.com/spec/v1"), r"tokenizer\.json: a pointer of git-lfs"),
-        *((put("tokenizer.json", text), "tokenizer") for text in ("{", '{"model": 3}', "\x00")),
         (put("config.json", "[]"), "expected a JSON object"),
         (put("config.json", '{"model_type": "foo"}'), "transformers cannot load it: "),
         (
@@ -223,8 +211,5 @@ def test_a_vocabulary_in_plain_text_is_enough_for_a_tokenizer(folder: Path) -> N
 
 
 def test_half_precision_checkpoints_are_scored_in_float32(tmp_path: Path) -> None:
-    from transformers import LlamaConfig, LlamaModel
-
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-    LlamaModel(LlamaConfig(vocab_size=20, **sizes)).bfloat16().save_pretrained(tmp_path)
+    built("llama").bfloat16().save_pretrained(tmp_path)
     assert {parameter.dtype for parameter in load_hub_model(str(tmp_path)).parameters()} == {torch.float32}

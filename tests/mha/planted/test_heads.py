@@ -1,4 +1,4 @@
-"""Encoders that are made to measure: their tokenizer, their random heads, and heads that are planted by weights."""
+"""Heads that are planted by weights, and those beside them that are not."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from mha.encoder.encoder import Encoder
 from mha.hooks import record
 from mha.models.model import Model
 from mha.pieces import align
-from mha.planted.heads import BY_WEIGHTS, SPECIAL, plant_weights, word_model
+from mha.planted.heads import BY_WEIGHTS, plant_weights, word_model
 
 TEXT = ("The", "old", "ship", "sank", "near", "the", "port", ".")
 POSITIONS = 16
@@ -29,23 +29,6 @@ def patterns(model: Model) -> Tensor:
     with torch.no_grad(), record(model.module, ["pattern"]) as seen:
         model.run(torch.from_numpy(pieces.ids)[None].long(), None)
     return torch.stack([seen["pattern"][layer][0] for layer in range(model.layers)])
-
-
-# --- word_model
-
-
-def test_every_word_is_one_piece_of_the_vocabulary_whatever_its_case() -> None:
-    model = small()
-    (pieces,) = align(model.tokenizer, [TEXT])
-    assert pieces.word.tolist() == [-1, *range(len(TEXT)), -2]
-    words = sorted({word.lower() for word in TEXT})
-    vocabulary = (*SPECIAL, *words)
-    assert [vocabulary[piece] for piece in pieces.ids] == ["[CLS]", *(word.lower() for word in TEXT), "[SEP]"]
-    assert encoder_of(model).pieces.weight.shape[0] == len(vocabulary)
-    assert vocabulary[model.padding] == "[PAD]"
-
-
-# --- plant_weights
 
 
 def told(place: str) -> dict[int, int]:

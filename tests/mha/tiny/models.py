@@ -86,13 +86,18 @@ def config(kind: str, **changes: Any) -> hub.PreTrainedConfig:
     return made
 
 
+def built(kind: str, **changes: Any) -> Any:
+    """Return a tiny randomised model."""
+    model = hub.AutoModel.from_config(config(kind, **changes)).eval()
+    randomise_weights(model)
+    return model
+
+
 def save(kind: str, folder: Path, **changes: Any) -> Path:
     """Save a randomised tiny model with a tokenizer of the kind that its architecture has; return the folder."""
     tokenizer = make(kind)
     names = ("pad_token_id", "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id")
     special = {name: found for name in names if (found := getattr(tokenizer, name)) is not None}
-    model = hub.AutoModel.from_config(config(kind, vocab_size=len(tokenizer), **special, **changes))
-    randomise_weights(model)
-    model.save_pretrained(folder)
+    built(kind, vocab_size=len(tokenizer), **special, **changes).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

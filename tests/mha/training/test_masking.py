@@ -108,9 +108,3 @@ def test_a_batch_names_the_masked_pieces_and_their_gold_in_order() -> None:
     assert batch.masked.tolist() == sorted(batch.masked.tolist())
     assert (flat[batch.masked] == batch.gold).all()
     assert int((batch.pieces.flatten() != flat).sum()) <= len(batch.gold) == int(hidden.masked[2:5].sum())
-
-
-def test_the_rows_themselves_are_not_changed() -> None:
-    before = ROWS.copy()
-    mask_rows(ROWS, VOCABULARY, Masking(0.5, whole_word=True), 0, 1)
-    assert (before == ROWS).all()

@@ -7,7 +7,7 @@ import torch
 from mha import MaskedLM
 from mha.pieces import CLS, SEP, Pieces, align
 from probes.causal import attribution
-from probes.causal.attribution import blank_out, input_gradients, number_prompts, one_head_left
+from probes.causal.attribution import blank_out, input_gradients, number_prompts
 from probes.causal.behaviours import Prompt
 
 FORMS = ("is", "are")
@@ -94,9 +94,3 @@ def test_rho_is_over_the_words_but_the_answer(monkeypatch: pytest.MonkeyPatch, l
     found = planted(monkeypatch, lm, rows, [1.0, 2.0, 5.0])
     # ranks 1 2 3 against 1 2 3, 3 2 1, 2 1 3 and 1.5 1.5 3; nothing can be said of a row without differences
     assert found == pytest.approx({0: 1.0, 1: -1.0, 2: 0.5, 3: np.sqrt(0.75), 4: np.nan}, nan_ok=True)
-
-
-def test_one_head_left_is_all_others_of_its_layer(lm: MaskedLM) -> None:
-    left = one_head_left(lm.model)
-    assert left[1, 0] == ((1, 1), (1, 2))
-    assert len(left) == lm.model.layers * lm.model.heads

@@ -1,4 +1,4 @@
-"""Slopes by gates and by attention weights: finite differences, one text at a time, padding, and heads of known use."""
+"""Slopes by gates and by attention weights: finite differences, one text at a time, and padding."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +9,6 @@ import torch
 from scipy.stats import pearsonr, spearmanr
 from torch import Tensor
 
-from mha.attention import MultiHeadAttention
 from mha.causal.interventions import gated
 from mha.hooks import watch
 from mha.models.masked_prediction import MaskedLM
@@ -17,7 +16,7 @@ from mha.models.model import Model
 from mha.pieces import CLS, SEP, Pieces
 from mha.planted.heads import word_model
 from mha.watches import Seen
-from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt, embeddings, preferences
+from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt, embeddings
 from probes.causal.gradients import (
     TOKENS,
     Slopes,
@@ -30,8 +29,6 @@ from probes.causal.gradients import (
 )
 from probes.evidence.question import Effort
 from probes.evidence.statistics import pearson
-from probes.minimal_pairs import Kind, MinimalPair
-from tests.mha.planted.answers import answering_model
 
 WORDS = ["the", "old", "ship", "ships", "sank", "she", "it", "is", "are", "was", "dog"]
 LAYERS, HEADS = 2, 3
@@ -39,16 +36,16 @@ MODEL = 12
 EPSILON = 1e-5
 
 
-def texts(longest: int = 8, count: int = 6, low: int = 5) -> list[Pieces]:
+def texts() -> list[Pieces]:
     random = np.random.default_rng(4)
-    lengths = random.integers(3, longest + 1, count)
-    return [Pieces(random.integers(low, 16, n).astype(np.int32), np.arange(n, dtype=np.int32), int(n)) for n in lengths]
+    lengths = random.integers(3, 9, 6)
+    return [Pieces(random.integers(5, 16, n).astype(np.int32), np.arange(n, dtype=np.int32), int(n)) for n in lengths]
 
 
-def tiny(seed: int = 0) -> Model:
+def tiny() -> Model:
     """In double precision, with weights large enough that heads differ."""
-    model = word_model(WORDS, layers=LAYERS, heads=HEADS, head_dim=4, positions=12, seed=seed, lm_head=True)
-    generator = torch.Generator().manual_seed(seed)
+    model = word_model(WORDS, layers=LAYERS, heads=HEADS, head_dim=4, positions=12, seed=0, lm_head=True)
+    generator = torch.Generator().manual_seed(0)
     for parameter in model.module.parameters():
         if parameter.ndim == 2:
             torch.nn.init.normal_(parameter, std=0.4, generator=generator)
@@ -95,14 +92,16 @@ def differences(of: Callable[[Tensor], Tensor]) -> Tensor:
     return stacked.view(*stacked.shape[:-1], LAYERS, HEADS)
 
 
-def test_slopes_are_those_of_finite_differences() -> None:
+@pytest.mark.parametrize("pieces", [1000, 4])
+def test_slopes_are_those_of_finite_differences(pieces: int) -> None:
+    """Also of items whose texts have slopes of both signs, and of texts in batches of their own."""
     behaviour = loss(tiny())
 
     def values(gates: Tensor) -> Tensor:
         every = read(behaviour, gates)[1]
         return behaviour.measured(lambda batch: torch.stack([every[i] for i in batch])[None], 1)[0]
 
-    found, expected = slopes(behaviour, LAYERS, HEADS), differences(values)
+    found, expected = slopes(behaviour, LAYERS, HEADS, batch_pieces=pieces), differences(values)
     assert found.slopes.shape == (1, 3, LAYERS, HEADS)
     torch.testing.assert_close(found.slopes[0], expected, rtol=0, atol=1e-6)
     torch.testing.assert_close(found.importance, expected.abs(), rtol=0, atol=1e-6)
@@ -143,34 +142,6 @@ def test_no_parameter_gets_a_gradient_and_none_is_changed() -> None:
     assert float(slopes(loss(model), LAYERS, HEADS).importance.min()) > 0
 
 
-ANSWERS = {"cat": "purrs", "dog": "barks", "cow": "moos"}
-
-
-def pairs(model: Model, wrong: str) -> Predictions:
-    """Return pairs of which the first has the answer as its right form, the second as its wrong one."""
-    items = []
-    for subject, answer in ANSWERS.items():
-        other = "barks" if answer != "barks" else "moos"
-        for good, bad in ((answer, other), (other, answer)) if wrong == "half" else ((answer, other),):
-            sentence = ("the", "old", subject)
-            items.append(MinimalPair(subject, Kind("planted"), (*sentence, good), (*sentence, bad)))
-    return preferences(MaskedLM.of(model), "planted", items)
-
-
-def test_slopes_that_cancel_over_texts_do_not_cancel_in_importance() -> None:
-    """Absolute values of a batch's gradient, or of what gathers over batches, would be 0 for every second item."""
-    head = (1, 0)
-    model = answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS)
-    behaviour = pairs(model, "half")
-    found = slopes(behaviour, LAYERS, HEADS, batch_pieces=10_000)
-    own = found.slopes[0][:, head[0], head[1]]
-    torch.testing.assert_close(own[::2], -own[1::2], rtol=0, atol=1e-6)
-    assert float(own[::2].abs().min()) > 0.1
-    assert abs(float(own.mean())) < 1e-6
-    assert float(found.importance[:, head[0], head[1]].mean()) == pytest.approx(float(own.abs().mean()))
-    assert abs(float(own.cumsum(0)[1::2].abs().sum())) < 1e-5, "what accumulation would make of it"
-
-
 def test_layers_are_made_equally_long_and_empty_ones_stay_so() -> None:
     found = by_layer(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     torch.testing.assert_close(found, torch.tensor([[0.6, 0.8], [0.0, 0.0]]))
@@ -183,15 +154,15 @@ EFFORT = Effort(replicates=200, seed=0)
 SHAPE = (2, 2)
 
 
-def weighed(items: int = 40) -> Predictions:
+def weighed() -> Predictions:
     model = word_model(["a"], layers=2, heads=2, head_dim=2, positions=4, seed=0)
-    clusters = tuple(f"document {item // 2}" for item in range(items))
+    clusters = tuple(f"document {item // 2}" for item in range(40))
     text = Pieces(np.zeros(2, np.int32), np.zeros(2, np.int32), 1)
-    return Predictions("loss", "nats", model, [Prompt(text, i) for i in range(items)], clusters)
+    return Predictions("loss", "nats", model, [Prompt(text, i) for i in range(40)], clusters)
 
 
-def drawn_slopes(items: int = 40, directed: bool = False) -> Slopes:
-    drawn = torch.randn(3 if directed else 1, items, *SHAPE, generator=torch.Generator().manual_seed(0)).double()
+def drawn_slopes(directed: bool = False) -> Slopes:
+    drawn = torch.randn(3 if directed else 1, 40, *SHAPE, generator=torch.Generator().manual_seed(0)).double()
     return Slopes(drawn + torch.arange(4.0).view(2, 2), directed)
 
 
@@ -295,17 +266,7 @@ def test_slopes_are_those_of_finite_differences_of_every_weight(pieces: int) -> 
     expected = torch.stack([by_token(behaviour, [0, 1]), by_token(behaviour, [2])])
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
     assert float(expected.min()) > 1e-5
-
-
-def test_a_head_that_writes_nothing_has_no_slope_and_no_parameter_gets_a_gradient() -> None:
-    model = tiny()
-    attention = next(module for module in model.module.modules() if isinstance(module, MultiHeadAttention))
-    with torch.no_grad():
-        attention.W_O[0] = 0
-    found = weight_slopes(special_loss(model), LAYERS, HEADS)
-    assert float(found[:, :, 0, 0].abs().max()) == 0
-    assert float(found[:, :, 0, 1].min()) > 0
-    assert all(parameter.grad is None for parameter in model.module.parameters())
+    assert all(parameter.grad is None for parameter in behaviour.reader.module.parameters())
 
 
 def test_a_table_has_a_row_a_token_and_head_with_intervals_and_leaves_out_tokens_that_are_not_there() -> None:

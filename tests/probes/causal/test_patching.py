@@ -1,9 +1,10 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from mha.causal.interventions import Patch, intervene
@@ -26,7 +27,7 @@ from probes.minimal_pairs import Kind
 from probes.pairs.number_swaps import NumberSwap
 from reports.tables.effects import ALL_PLACES as ALL
 from tests.mha.planted.agreement import agreeing_model
-from tests.probes.causal.spread import spread
+from tests.small_words import randomise_weights
 
 NOUNS = {"ship": "ships", "dog": "dogs", "rower": "rowers", "lamp": "lamps"}
 MARKS = {
@@ -56,6 +57,12 @@ def swaps() -> list[NumberSwap]:
 
 def planted(read: tuple[int, int] | None = READ, norm: str = "post") -> MaskedLM:
     return agreeing_model(MARKS, ("sink", "sinks"), [READ, UNREAD], read, heads=3, norm=norm)
+
+
+def spread(lm: MaskedLM) -> MaskedLM:
+    """Return a model with weights drawn anew, in which every head moves every answer, in double precision."""
+    randomise_weights(lm.module, std=0.3, norms=False)
+    return replace(lm, module=lm.module.double())
 
 
 @pytest.fixture(scope="module")
@@ -160,8 +167,9 @@ def swap(clean: str, corrupted: str, wrong: str, verb: int = 2) -> NumberSwap:
     return NumberSwap("d", Kind("agreement"), words, tuple(corrupted.split()), verb, wrong, roles)
 
 
-def test_words_of_several_pieces_are_left_out_where_they_do_not_align(pieces_lm: Callable[[], MaskedLM]) -> None:
-    lm = pieces_lm()
+def test_words_of_several_pieces_are_left_out_where_they_do_not_align(tokenizer: Tokenizer) -> None:
+    lm = planted()
+    lm = replace(lm, model=replace(lm.model, tokenizer=tokenizer))  # which cuts words
     items, left_out = patch_items(
         lm,
         [
@@ -181,12 +189,6 @@ def test_words_of_several_pieces_are_left_out_where_they_do_not_align(pieces_lm:
     assert item.place == 3
     assert item.clean.ids[3] == item.corrupted.ids[3] == lm.mask
     assert (item.clean.ids != item.corrupted.ids).tolist() == [False, False, True, False, False]
-
-
-@pytest.fixture
-def pieces_lm(tokenizer: object) -> Callable[[], MaskedLM]:
-    """Return the function that gives the planted model the tokenizer that cuts words."""
-    return lambda: replace(planted(), model=replace(planted().model, tokenizer=tokenizer))
 
 
 def table_of(items: Sequence[PatchItem], **effects: Tensor) -> Effects:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
 from headscope import ablate, load
@@ -23,8 +23,8 @@ from probes.grammar import lexicon
 from probes.pairs.number_swaps import RULES, rule_rows
 from probes.scoring.tally import Numbers
 from reports.tables.shared_columns import ACCURACY, LOGIT, VALUE
+from tests.probes.causal.test_labels import SPECIAL, wrapped
 
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 SIZE: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
 SIZE |= {"max_position_embeddings": 64, "id2label": {0: "wrong", 1: "right"}, "initializer_range": 0.1}
 NOUN, PLACE, NOUN_SIDE, FORM, FORM_SIDE, NOUN_READ, FORM_READ, AGREE, KNOWN = range(9)
@@ -35,10 +35,7 @@ def word_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     vocabulary = {word: i for i, word in enumerate((*SPECIAL, *sorted({w for text in texts for w in text.split()})))}
     fast = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     fast.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    ends = [("[CLS]", 2), ("[SEP]", 3)]
-    fast.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token"), SPECIAL, strict=True))
-    return PreTrainedTokenizerFast(tokenizer_object=fast, model_input_names=["input_ids", "attention_mask"], **names)
+    return wrapped(fast)
 
 
 def simple_rows(rule: str, seed: int, count: int) -> tuple[pd.DataFrame, dict[str, int], dict[str, int]]:

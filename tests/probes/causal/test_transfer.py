@@ -12,21 +12,13 @@ from mha.causal.interventions import Patch, intervene
 from mha.causal.sweep import head_outputs
 from mha.models.masked_prediction import MaskedLM
 from probes.causal.behaviours import BehaviourError, Predictions, Prompt, preferences
-from probes.causal.transfer import (
-    VERSIONS,
-    Donors,
-    draw_donors,
-    measure_transfer,
-    transfer_table,
-    verb_numbers,
-)
+from probes.causal.transfer import VERSIONS, Donors, draw_donors, measure_transfer, transfer_table, verb_numbers
 from probes.evidence.question import Effort
 from probes.minimal_pairs import AGREEMENT, PLURAL, REFLEXIVES, SINGULAR, Kind, MinimalPair
 from probes.records import frozen_ints
 from tests.mha.planted.agreement import agreeing_model
-from tests.probes.causal.spread import spread
+from tests.probes.causal.test_patching import NOUNS, READ, UNREAD, spread
 
-NOUNS = {"ship": "ships", "dog": "dogs", "rower": "rowers", "lamp": "lamps"}
 VERBS = {"sink": "sinks", "swim": "swims", "move": "moves"}
 FORMS = [form for pair in VERBS.items() for form in pair]
 MARKS = {
@@ -34,7 +26,6 @@ MARKS = {
     **dict.fromkeys(NOUNS.values(), 1.0),
     **dict.fromkeys(("the", "old", "near", "port", "ports"), 0.0),
 }
-READ, UNREAD = (1, 2), (0, 1)
 HEADS = [*product(range(2), range(3))]
 EFFORT = Effort(400, 0)
 
@@ -185,13 +176,8 @@ def test_the_table_of_a_case_worked_out_by_hand(lm: MaskedLM) -> None:
     margins = np.array([[3.0, 3, 1, -1], *same, *other, *mean])
     table = transfer_table(behaviour, donors, margins, (1, 2), EFFORT, alpha=0.3)
     first, second = table.to_dict("records")
-    assert (first["name"], second["name"], first["n"], first["clusters"], first["matched"]) == (
-        "1-1",
-        "1-2",
-        4,
-        4,
-        0.75,
-    )
+    assert (first["name"], second["name"]) == ("1-1", "1-2")
+    assert (first["n"], first["clusters"], first["matched"]) == (4, 4, 0.75)
     assert (first["intact"], first["same"], first["other"], first["mean"]) == (1.5, 2, -2, 0)
     assert (first["transfer"], first["transfer_low"], first["transfer_high"]) == (4, 4, 4)
     assert (first["over_mean"], second["over_mean"]) == (2, -0.75)

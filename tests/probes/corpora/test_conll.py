@@ -24,13 +24,9 @@ def in_part(number: int, lines: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @pytest.fixture
-def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
-    monkeypatch.chdir(tmp_path)
-
+def read(write: Callable[..., Path]) -> Read:
     def read(*lines: str, first: int | None = None) -> list[Document]:
-        path = Path("sea.conll")
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return list(read_conll(path, first=first))
+        return list(read_conll(write("sea.conll", *lines), first=first))
 
     return read
 

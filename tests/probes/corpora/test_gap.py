@@ -28,12 +28,9 @@ def row(**changes: str) -> str:
 
 
 @pytest.fixture
-def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
-    monkeypatch.chdir(tmp_path)
-
-    def read(*rows: str, header: str = "\t".join(HEADER), first: int | None = None) -> list[Document]:
-        Path("gap.tsv").write_text("".join(f"{line}\n" for line in (header, *rows)), encoding="utf-8")
-        return list(read_gap(Path("gap.tsv"), first=first))
+def read(write: Callable[..., Path]) -> Read:
+    def read(*rows: str, first: int | None = None) -> list[Document]:
+        return list(read_gap(write("gap.tsv", "\t".join(HEADER), *rows), first=first))
 
     return read
 

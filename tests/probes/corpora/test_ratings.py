@@ -9,19 +9,8 @@ from probes.corpora.ratings import Ratings, open_ratings, read_frames, read_rati
 Write = Callable[..., Path]
 
 
-@pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    monkeypatch.chdir(tmp_path)
-
-    def write(*lines: str) -> Path:
-        Path("sea.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return Path("sea.txt")
-
-    return write
-
-
 def test_pairs_are_read_in_any_order_and_case_and_twice_given_ones_have_the_mean(write: Write) -> None:
-    ratings = read_ratings(write("ship\tHarbour\t40.0", "storm sea 8", "", "sea storm 9"))
+    ratings = read_ratings(write("sea.txt", "ship\tHarbour\t40.0", "storm sea 8", "", "sea storm 9"))
     assert ratings.name == "sea"
     assert ratings.pairs == {("harbour", "ship"): 40.0, ("sea", "storm"): 8.5}
     assert ratings.of("ship", "harbour") == ratings.of("harbour", "ship") == (("harbour", "ship"), 40.0)
@@ -41,7 +30,7 @@ def test_a_word_is_a_form_of_a_rated_one_in_lower_case_or_without_a_regular_endi
 
 
 def test_every_pair_has_a_sentence_with_its_words_in_the_same_places(write: Write) -> None:
-    path = write("ship\tharbour\t40.0", "ship\tstorm\t30.0", "sea\tstorm\t8")
+    path = write("sea.txt", "ship\tharbour\t40.0", "ship\tstorm\t30.0", "sea\tstorm\t8")
     documents = list(read_frames(path))
     assert documents[0].words == ("She", "wrote", "about", "the", "ship", "and", "the", "harbour", ".")
     assert [(one.words[4], one.words[7]) for one in documents] == [

@@ -15,17 +15,6 @@ from probes.corpora.winogender import FILLED, TEMPLATES, read_winogender
 Write = Callable[..., Path]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write(name: str, *lines: str) -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return path
-
-    return write
-
-
 @pytest.mark.parametrize(
     ("name", "line", "reader"),
     [
@@ -33,9 +22,7 @@ def write(tmp_path: Path) -> Write:
         ("a.conll", "", read_conll),
         ("a.v4_gold_conll", "", read_conll),
         ("pro.txt.test", "1 [The baker] said [he] sang.", read_winobias),
-        ("pro.txt", "1 [The baker] said [he] sang.", read_winobias),
         ("men.txt", "sea\tship\t41.5", read_frames),
-        ("men.txt", "sea ship 9", read_frames),
         ("saved.conllu.txt", "# newdoc id = a", read_conllu),
         ("saved.txt", "1\tsea\t_\tNOUN\t_\t_\t0\troot\t_\t_", read_conllu),
         ("a.tsv", "\t".join(HEADER), read_gap),
@@ -44,9 +31,7 @@ def write(tmp_path: Path) -> Write:
         ("a.tsv", "the ship can sink\t2\t0 1\t", read_groups),
         ("a.tsv", "", read_groups),
         ("none", "", read_conllu),
-        ("a.conllu.txt", "# newdoc id = a", read_conllu),
         ("a.conllu.gz", "", read_conllu),
-        ("a.txt", "1\tsea" + "\t_" * 8, read_conllu),
         ("a.conll", "1-2\tsea" + "\t_" * 8, read_conllu),
         ("a.txt", "#begin document (sea); part 0", read_conll),
         ("gap.tsv.txt", "\t".join(HEADER), read_gap),

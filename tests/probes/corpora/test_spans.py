@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from probes.corpora.conllu import read_conllu
-from probes.corpora.spans import head_of, kind_of_head, word_spans
+from probes.corpora.spans import head_of, word_spans
 
 
 def words(text: str, *borders: int) -> list[str]:
@@ -40,12 +40,6 @@ def test_no_word_goes_across_a_border() -> None:
 )
 def test_the_head_of_a_phrase_is_the_last_word_before_what_can_only_follow_it(phrase: str, head: str) -> None:
     assert phrase.split()[head_of(phrase.split())] == head
-
-
-def test_the_kind_of_a_head_goes_by_its_form() -> None:
-    assert [kind_of_head(word, name=name) for word, name in (("She", True), ("Ada", True), ("boat", False))] == [
-        *("PRON", "PROPN", "NOUN")
-    ]
 
 
 def test_the_rule_finds_most_heads_that_a_treebank_gives(data_folder: Path) -> None:

@@ -1,10 +1,6 @@
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probes.corpora.conllu import read_conllu
 from probes.corpora.windows import Cut, cut, windows
 from probes.grammar import generate
 from probes.records import Document, Mention, Sentence, frozen_ints
@@ -81,17 +77,3 @@ def test_a_discontinuous_mention_across_a_border_is_left_out():
     whole = Document("d", (split,))
     assert [len(window.mentions) for window in windows(whole, 2)] == [0, 0]
     assert cut(whole, 2).mentions == 1
-
-
-@pytest.mark.slow
-def test_gum_has_its_known_number_of_anaphors_in_windows_of_100_words(data_folder: Path):
-    found = words = 0
-    lost = Cut()
-    for whole in read_conllu(data_folder / "ud_english_gum" / "en_gum-ud-dev.conllu"):
-        lost += cut(whole, 100)
-        for window in windows(whole, 100):
-            words += len(window)
-            earliest: dict[str, int] = {}
-            for mention in window.mentions:
-                found += earliest.setdefault(mention.entity, mention.head) < mention.head
-    assert (found, words, lost.mentions, lost.anaphors) == (2638, 28119, 152, 1319)

@@ -12,12 +12,9 @@ OTHER = "2 The sea captain thanked [the baker] because [she] was brave."
 
 
 @pytest.fixture
-def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
-    monkeypatch.chdir(tmp_path)
-
+def read(write: Callable[..., Path]) -> Read:
     def read(*lines: str, first: int | None = None) -> list[Document]:
-        Path("pro_type1.txt.dev").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return list(read_winobias(Path("pro_type1.txt.dev"), first=first))
+        return list(read_winobias(write("pro_type1.txt.dev", *lines), first=first))
 
     return read
 

@@ -12,13 +12,9 @@ TEMPLATE = "pilot\tsailor\t0\tThe $OCCUPATION told the $PARTICIPANT that $NOM_PR
 
 
 @pytest.fixture
-def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
-    monkeypatch.chdir(tmp_path)
-
+def read(write: Callable[..., Path]) -> Read:
     def read(*rows: str, header: tuple[str, ...] = FILLED, first: int | None = None) -> list[Document]:
-        text = "".join(f"{line}\n" for line in ("\t".join(header), *rows))
-        Path("w.tsv").write_text(text, encoding="utf-8")
-        return list(read_winogender(Path("w.tsv"), first=first))
+        return list(read_winogender(write("w.tsv", "\t".join(header), *rows), first=first))
 
     return read
 

@@ -83,17 +83,6 @@ def test_levels_hold_95_percent_of_models_whatever_the_sample_of_documents_adds(
     assert 0.9 < np.mean(inside) < 0.98
 
 
-def test_redraws_are_the_levels_of_the_models_that_were_drawn() -> None:
-    best = sums_of([10] * 4, np.random.default_rng(1).integers(0, 10, (4, 6)))
-    heads = ControlHeads(best, seed=3)
-    drawn = heads.redrawn(5)
-    models = np.random.default_rng(3).integers(6, size=(5, 6))
-    for number, chosen in enumerate(models):
-        one = heads.level(chosen)
-        for part in ("accuracy", "error", "freedom"):
-            assert getattr(drawn, part)[number, 0] == pytest.approx(getattr(one, part))
-
-
 N = np.full(30, 10.0)
 HITS = np.random.default_rng(2).binomial(10, [0.5, 0.7], (30, 2)).astype(np.float64)
 

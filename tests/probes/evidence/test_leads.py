@@ -243,24 +243,6 @@ def test_one_cluster_or_none_that_varies_alone_is_not_tested() -> None:
     assert np.isnan(two_sided(np.ones(1), np.ones((1, 2)))).all()
 
 
-def by_signs(values: Numbers, random: np.random.Generator) -> Numbers:
-    """Corrected p of 199 random signs by the single-step maximum, which takes values as symmetric."""
-    scale = 1 / np.sqrt((values**2).sum(0))
-    most = np.abs(random.choice([-1.0, 1.0], size=(199, len(values))) @ values * scale).max(1)
-    p: Numbers = (1 + (most[:, None] >= np.abs(values.sum(0)) * scale).sum(0)) / 200
-    return p
-
-
-def test_random_signs_find_skewed_values_of_mean_0_three_times_as_often() -> None:
-    random = np.random.default_rng(1)
-    found = []
-    for clusters in (60, 200):
-        values = np.exp(random.normal(size=(600, clusters, 8))) - math.exp(0.5)
-        p = np.array([by_signs(one, random) for one in values])
-        found.append(((p < 0.05) & (values.mean(1) < 0)).any(1).mean())
-    assert found == pytest.approx([0.31, 0.17], abs=0.05)
-
-
 def test_skewed_values_of_mean_0_are_seldom_found_of_many_clusters() -> None:
     """Eight heads whose costs are a little below 0 mostly, and far above in a few clusters; 1,000 samples."""
     random, runs = np.random.default_rng(0), 1000

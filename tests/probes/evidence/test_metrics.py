@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from sklearn.metrics import roc_auc_score
@@ -11,10 +10,10 @@ from sklearn.metrics import roc_auc_score
 from mha import Model
 from mha.pieces import CLS, SEP
 from probes import get_probe
-from probes.corpora.corpus import Corpus, Texts
+from probes.corpora.corpus import Corpus
 from probes.evidence.metrics import METRICS, Lines, chunks, laid_out, score_metrics
 from probes.evidence.results import Split, pooled_sums, questions
-from probes.records import Document
+from probes.records import Document, Sentence, frozen_ints
 from probes.registry import Probe
 from probes.scoring.score import Settings, score_corpus
 from probes.targets import OTHERS, TOKENS, WORDS, Items, Keys, Targets, gather, key_sets
@@ -26,19 +25,14 @@ ROW = [0.3, 0.1, 0.2, 0.2, 0.15, 0.05]
 "Attention of word 1 on words 0 to 3, [SEP] and [CLS]."
 
 
-def items_of(
-    gold: list[list[int]], candidates: str | Keys = OTHERS, *, query: int = 1, by_column: bool = False
-) -> Items:
-    targets = Targets(np.full(len(gold), query), key_sets(gold), ["x"] * len(gold), candidates, by_column)
-    return gather("p", "v", [targets])
+def items_of(gold: list[list[int]], candidates: str | Keys = OTHERS) -> Items:
+    return gather("p", "v", [Targets(np.full(len(gold), 1), key_sets(gold), ["x"] * len(gold), candidates)])
 
 
 def measured(line: list[float], items: Items, missing: tuple[int, ...] = ()) -> list[list[float]]:
-    """[item, metric] of one head whose row and whose column of word 1 are `line`; other words attend to nothing."""
+    """[item, metric] of one head whose row of word 1 is `line`; other words attend to nothing."""
     maps = torch.zeros(1, 1, 4, 6)
-    maps[0, 0, :, 1] = torch.tensor(line[:4])
-    if not items.by_column:
-        maps[0, 0, 1] = torch.tensor(line)
+    maps[0, 0, 1] = torch.tensor(line)
     present = torch.ones(1, 6, dtype=torch.bool)
     present[0, list(missing)] = False
     found: list[list[float]] = Lines.of(items, present).measure(laid_out(maps))[:, :, 0].tolist()
@@ -110,21 +104,11 @@ def test_items_are_measured_alike_in_chunks_of_any_size() -> None:
 # --- whole corpora
 
 
-@pytest.fixture(scope="module")
-def texts(random_documents: Callable[..., list[Document]]) -> Texts:
-    return Corpus.of(random_documents(12, sentences=4, longest=10)).windows(25)
-
-
-def table(model: Model, texts: Texts, **settings: object) -> pd.DataFrame:
-    return score_metrics(model, texts, PROBES, Settings(**{"workers": 1, **settings}))
-
-
-@pytest.fixture(scope="module")
-def metrics(model: Model, texts: Texts) -> pd.DataFrame:
-    return table(model, texts)
-
-
-def test_accuracy_and_mass_are_those_of_the_scorer(model: Model, texts: Texts, metrics: pd.DataFrame) -> None:
+def test_accuracy_and_mass_are_those_of_the_scorer(
+    model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    texts = Corpus.of(random_documents(12, sentences=4, longest=10)).windows(25)
+    metrics = score_metrics(model, texts, PROBES, Settings(workers=1))
     outcome = score_corpus(model, texts, PROBES, {}, Settings(workers=1))
     sums, _ = pooled_sums(outcome, PROBES)
     asked = questions(Split(sums, {}), Split(sums, {}))
@@ -138,8 +122,6 @@ def test_accuracy_and_mass_are_those_of_the_scorer(model: Model, texts: Texts, m
 
 
 def test_auc_is_missing_only_where_no_item_has_another_candidate(model: Model) -> None:
-    from probes.records import Sentence, frozen_ints
-
     sentence = Sentence("s", ("the", "ship"), frozen_ints([1, -1]), ("det", "root"))
     found = score_metrics(model, Corpus.of([Document("d", (sentence,))]).sentences(), PROBES[:2], Settings())
     of_det = found[found["label"] == "det"]

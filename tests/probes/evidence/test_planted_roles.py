@@ -1,33 +1,20 @@
 """Heads that are told where to attend: what they know, what they follow, and what scoring then says of them."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.stats
-import torch
-from tokenizers import Tokenizer
 
-from mha.batches import Batch, collate
-from mha.models.maps import merge
 from mha.models.model import Model
-from mha.pieces import align
 from probes import get_probe
-from probes.corpora.corpus import Corpus, Texts
-from probes.evidence.planted import (
-    NOWHERE,
-    Follows,
-    Knows,
-    Planted,
-    RandomGold,
-    nearest_gold,
-    piece_pattern,
-    planted_changes,
-)
+from probes.corpora.corpus import Corpus
+from probes.evidence.planted import NOWHERE, Follows, Knows, Planted, RandomGold, nearest_gold, planted_changes
 from probes.evidence.results import pooled_sums
 from probes.records import Document, Mention, Sentence
 from probes.scoring.score import Settings, score_corpus
-from probes.scoring.tally import Question, Sums
+from probes.scoring.tally import Question
 
 PREVIOUS: Question = ("position", "other words", "previous")
 RELATION: Question = ("dependency", "dependent->head", "all")
@@ -70,6 +57,16 @@ def test_of_several_right_answers_the_nearest_is_known() -> None:
     assert Knows(ANTECEDENT, 1.0).attended(text).tolist() == [-1] * 4 + [1] + [-1] * 4 + [4]
 
 
+@pytest.mark.parametrize("strength", [0.1, 0.5, 0.9])
+def test_a_document_has_a_share_of_its_own_around_that_of_the_head_and_within_0_and_1(strength: float) -> None:
+    head = Knows(("dependency", "dependent->head", "obj"), strength, spread=0.4)
+    shares = np.array([head._strength_in(Document(f"d{number}", ())) for number in range(400)])
+    reach = min(0.4, strength, 1 - strength)
+    assert strength - reach <= shares.min() < strength - 0.9 * reach
+    assert strength + 0.9 * reach < shares.max() <= strength + reach
+    assert abs(shares.mean() - strength) < 4 * reach / (3 * len(shares)) ** 0.5
+
+
 # --- Follows
 
 
@@ -100,25 +97,6 @@ def test_random_answers_among_other_words_are_uniform(tree: Callable[..., Senten
         assert scipy.stats.chisquare(np.delete(counts[query], query)).pvalue > 1e-3
 
 
-# --- over pieces
-
-
-def batch_of(tokenizer: Tokenizer, *texts: str, reduce: str = "mean") -> Batch:
-    return collate(align(tokenizer, [text.split() for text in texts]), reduce=reduce)
-
-
-@pytest.mark.parametrize("reduce", ["mean", "first"])
-def test_merged_maps_are_the_words_that_were_told(reduce: str, tokenizer: Tokenizer) -> None:
-    batch = batch_of(tokenizer, "ship unsinkable harbours the walking", "walking dog", reduce=reduce)
-    places = [np.array([1, 4, NOWHERE, 0, 2]), np.array([1, 0])]
-    maps = merge(piece_pattern(places, batch)[:, None], batch)[:, 0]
-    expected = torch.zeros(2, 5, 7)
-    for text, place in enumerate(places):
-        for query in np.flatnonzero(place != NOWHERE):
-            expected[text, query, place[query]] = 1
-    torch.testing.assert_close(maps, expected)
-
-
 # --- scored
 
 
@@ -127,26 +105,6 @@ PLANTED: Planted = {
     (0, 2): Follows(-1, 0.8, seed=2),
     (1, 1): Knows(ANTECEDENT, 0.5, seed=3),
 }
-
-
-def texts_of(question: Question, documents: list[Document]) -> Texts:
-    corpus = Corpus.of(documents)
-    return corpus.sentences() if get_probe(question[0]).scope == "sentence" else corpus.windows(15)
-
-
-def score(model: Model, question: Question, documents: list[Document], planted: Planted, pieces: int = 4096) -> Sums:
-    """The sums of all six heads; `changes` as the sandbox gives them."""
-    probes, texts = [get_probe(question[0])], texts_of(question, documents)
-    outcome = score_corpus(
-        model,
-        texts,
-        probes,
-        {},
-        Settings(batch_pieces=pieces, workers=1),
-        changes=lambda shown, batch: planted_changes(planted, shown, batch),
-    )
-    assert outcome.dropped.counts == {}
-    return pooled_sums(outcome, probes)[0][question]
 
 
 @pytest.mark.parametrize(
@@ -158,15 +116,18 @@ def test_a_planted_head_has_the_accuracy_of_the_words_it_was_told(
     at: tuple[int, int], question: Question, model: Model, documents: list[Document]
 ) -> None:
     """Its accuracy and mass, item by item from the targets: no map, batch or piece is looked at."""
-    right, n = 0, 0
-    texts = texts_of(question, documents)
+    right, n, probe, corpus = 0, 0, get_probe(question[0]), Corpus.of(documents)
+    texts = corpus.sentences() if probe.scope == "sentence" else corpus.windows(15)
     for text in texts.take(range(len(texts))):
-        asked, places = get_probe(question[0]).targets(text)[question[1]], PLANTED[at].attended(text)
+        asked, places = probe.targets(text)[question[1]], PLANTED[at].attended(text)
         for item, (query, label) in enumerate(zip(asked.query.tolist(), asked.label, strict=True)):
-            if question[2] in get_probe(question[0]).pool(label):
+            if question[2] in probe.pool(label):
                 right += int(places[query] in asked.gold[0][asked.gold[1] == item])
                 n += 1
-    sums = score(model, question, documents, PLANTED)
+    changes = partial(planted_changes, PLANTED)
+    outcome = score_corpus(model, texts, [probe], {}, Settings(workers=1), changes=changes)
+    assert outcome.dropped.counts == {}
+    sums = pooled_sums(outcome, [probe])[0][question]
     column = at[0] * model.heads + at[1]
     assert n > 30
     assert sums.n.sum() == n

@@ -7,15 +7,7 @@ import pytest
 
 from probes.evidence.leads import Documents
 from probes.evidence.question import GRADED, Effort, redrawn
-from probes.evidence.results import (
-    COLUMNS,
-    REDRAWN,
-    Split,
-    add_verdicts,
-    held_grades,
-    pooled_sums,
-    score_table,
-)
+from probes.evidence.results import COLUMNS, REDRAWN, Split, add_verdicts, held_grades, pooled_sums, score_table
 from probes.evidence.statistics import VerdictRule
 from probes.scoring.aligned import Dropped
 from probes.scoring.baselines import LEXICAL
@@ -93,16 +85,11 @@ def test_numbers_are_sums_over_clusters_divided_by_items() -> None:
     assert bool(((report.ci_low <= report.accuracy) & (report.accuracy <= report.ci_high)).all())
 
 
-def test_the_head_is_chosen_on_the_selection_split_and_flagged_in_both() -> None:
-    scores = table(split({A: SELECT}), split({A: REPORT}))
-    for name in ("select", "report"):
-        assert scores[scores.split == name].selected.tolist() == [False, False, False, True]
-    assert scores.selected.dtype == bool
-
-
-def test_numbers_of_the_report_split_do_not_choose_the_head() -> None:
+def test_the_head_is_chosen_on_the_selection_split_whatever_the_report_split_says_and_flagged_in_both() -> None:
     scores = table(split({A: SELECT}), split({A: REPORT}))
     again = table(split({A: SELECT}), split({A: sums_of([10, 30], [[0, 0, 10, 0], [0, 0, 30, 0]])}))
+    for name in ("select", "report"):
+        assert scores[scores.split == name].selected.tolist() == [False, False, False, True]
     assert scores.selected.tolist() == again.selected.tolist()
     in_select = scores.split == "select"
     pd.testing.assert_frame_equal(scores[in_select], again[in_select])
@@ -243,7 +230,6 @@ def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
     scores = table(select, report)
     assert len(scores) == 16
     numbers = [c for c in COLUMNS if scores[c].dtype == float]
-    assert len(numbers) == 29
     for label, name in (("a", "report"), ("b", "select")):
         rows = scores[(scores.label == label) & (scores.split == name)]
         assert len(rows) == 4
@@ -264,14 +250,6 @@ def test_a_table_of_nothing_has_the_columns_and_no_row() -> None:
     empty = table(Split({}, {}), Split({}, {}))
     assert len(empty) == 0
     assert list(empty.columns) == list(full.columns)
-
-
-def test_tables_follow_the_seed() -> None:
-    random = np.random.default_rng(0)
-    n = random.integers(1, 20, 30).astype(float)
-    splits = [split({A: sums_of(n.tolist(), random.uniform(0, n[:, None], (30, 4)).tolist())})] * 2
-    pd.testing.assert_frame_equal(table(*splits), table(*splits))
-    assert not table(*splits).equals(table(*splits, seed=1))
 
 
 def test_a_relation_without_subtypes_is_told_once() -> None:
@@ -367,9 +345,3 @@ def test_pooled_labels_are_sums_of_their_parts() -> None:
     for question, expected in of_heads.items():
         for measure in ("n", "hits", "mass", "coverage", "near_ties"):
             assert np.array_equal(getattr(of_baselines["offset"][question], measure), getattr(expected, measure))
-
-
-def test_stability_is_computed_once_for_the_first_page_and_for_the_statistics() -> None:
-    select, effort = split({A: SELECT}), Effort(replicates=200)
-    assert select.stability(effort) is select.stability(Effort(replicates=200))
-    assert select.stability(Effort(replicates=200, seed=1)) is not select.stability(effort)

@@ -162,10 +162,7 @@ def real_run(
 ) -> pd.DataFrame:
     """The scores of a run on two splits as `experiments.run.run` makes them."""
     splits = [
-        Split(
-            renumbered(pool.heads, part),
-            {name: renumbered(pooled, part) for name, pooled in pool.baselines.items()},
-        )
+        Split(renumbered(pool.heads, part), {name: renumbered(pooled, part) for name, pooled in pool.baselines.items()})
         for part in (select, report)
     ]
     for name, pooled in pool.controls.items():
@@ -203,16 +200,6 @@ def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
     assert_same(judged, scores)
     assert verdict in {*scores.verdict}
     assert scores.p_rules.notna().any()
-
-
-# --- runs
-
-
-def numbers(judged: dict[Question, SimulatedQuestion]) -> list[object]:
-    return [
-        (question, one.scores["n"], one.scores["margin_low"].tolist(), str(one.p_adjusted))
-        for question, one in judged.items()
-    ]
 
 
 def test_joined_documents_have_the_sums_of_their_parts_and_tilted_heads_their_accuracies() -> None:

@@ -104,33 +104,8 @@ def test_one_cluster_gives_no_interval() -> None:
     assert interval(Bootstrap.draw((0,), 100, 0), (0,), [10], [5], [6]).shape == (2, 2)
 
 
-def test_a_margin_is_paired() -> None:
-    """A head that is better by a tenth in every cluster has a margin of a tenth in every resample."""
-    n, other = np.array([10.0, 20.0, 30.0]), np.array([1.0, 15.0, 10.0])
-    resamples = Bootstrap.draw((0, 1, 2), 500, 0).of((0, 1, 2), n)
-    head, beaten = resamples.means(columns((other + n / 10).tolist())), resamples.means(columns(other.tolist()))
-    low, high = resamples.interval(head)[:, 0]
-    assert high - low > 0.3
-    np.testing.assert_allclose(resamples.interval(head - beaten)[:, 0], 0.1)
-
-
-def test_resamples_follow_the_seed_and_have_as_many_clusters_as_there_are() -> None:
-    first, again, other = (Bootstrap.draw((0, 1, 2, 7), 100, seed) for seed in (1, 1, 2))
-    assert np.array_equal(first.weights, again.weights)
-    assert not np.array_equal(first.weights, other.weights)
-    assert first.weights.shape == (100, 4)
-    assert bool((first.weights.sum(1) == 4).all())
-
-
 def test_without_clusters_nothing_is_drawn() -> None:
     assert Bootstrap.draw((), 100, 0).weights.size == 0
-
-
-def test_wins_are_the_share_of_resamples_in_which_a_head_is_the_best() -> None:
-    """Of two clusters a head has one each; of four equally likely resamples a tie counts for the first of equals."""
-    resamples = Bootstrap.draw((0, 1), REPLICATES, 0).of((0, 1), np.array([1.0, 1.0]))
-    wins = resamples.wins(resamples.means(columns([1, 0], [0, 1], [0, 0])))
-    assert wins == pytest.approx([0.75, 0.25, 0], abs=0.02)
 
 
 @pytest.mark.parametrize(("dependent", "method"), [(True, "fdr_by"), (False, "fdr_bh")])

@@ -1,7 +1,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from torch import Tensor
@@ -74,20 +73,13 @@ def test_where_a_verb_has_two_subjects_both_are_right_for_heads_and_by_chance(mo
     assert sums.hits[0].tolist() == pytest.approx([np.log2(4 / 3)] * 2 + [np.log2(3 / 2)], rel=1e-6)
 
 
-def measured(model: Model, documents: list[Document], **settings: int) -> Confusion:
-    texts = MemoryTexts(documents)
-    found = Confusion(model.layers, model.heads, Aligned.of(model, texts).blocks())
-    score_corpus(model, texts, [Distractors()], {}, Settings(**settings), observers=[found])
-    return found
-
-
-def table(model: Model, select: list[Document], report: list[Document]) -> pd.DataFrame:
-    both = [measured(model, documents) for documents in (select, report)]
-    return confusion_table(*both, ("select", "report"), replicates=200, seed=0)
-
-
 def test_the_table_tells_both_splits_and_the_choice_of_the_selection_split(model: Model) -> None:
-    found = table(model, [text_of(f"s{i}") for i in range(8)], [text_of(f"r{i}", distractors=2) for i in range(9)])
+    both = []
+    for documents in ([text_of(f"s{i}") for i in range(8)], [text_of(f"r{i}", distractors=2) for i in range(9)]):
+        texts = MemoryTexts(documents)
+        both.append(Confusion(model.layers, model.heads, Aligned.of(model, texts).blocks()))
+        score_corpus(model, texts, [Distractors()], {}, Settings(), observers=[both[-1]])
+    found = confusion_table(*both, ("select", "report"), replicates=200, seed=0)
     assert set(found.split) == {"select", "report"}
     assert set(found[found.split == "report"].label) == {"all", "verb", "2 distractors"}
     whole = found[(found.label == "all") & (found.split == "report")]

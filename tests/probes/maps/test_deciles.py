@@ -9,17 +9,7 @@ import torch
 
 from mha.batches import Batch
 from probes.grammar import generate
-from probes.maps.deciles import (
-    FARTHEST,
-    RELATIONS,
-    TAGS,
-    UNRELATED,
-    Deciles,
-    LinkedWords,
-    bins_of,
-    deciles,
-    kind_name,
-)
+from probes.maps.deciles import FARTHEST, RELATIONS, TAGS, UNRELATED, Deciles, LinkedWords, kind_name
 from probes.records import Document, Sentence, frozen_ints
 
 ONE, SHARE = torch.ones(1, 1, dtype=torch.int64), torch.ones(1, 1, 1)
@@ -118,18 +108,6 @@ def test_the_strongest_pairs_are_exact_and_the_random_one_lies_in_its_decile(
     for row in rows.to_dict("records"):
         weight = float(row["random"].rpartition("(")[2].split(" ")[0]) / 100
         assert 7 / 8 * row["low"] - 0.0006 <= weight <= 9 / 8 * row["high"] + 0.0006
-
-
-def test_a_random_pair_is_of_a_bin_that_lies_mostly_in_its_decile() -> None:
-    """A bin of which a hundredth reaches into the first decile gives it no pair, however small its random number."""
-    found = Deciles(1, 1)
-    low, high = bins_of(np.array([0.01, 0.5], np.float32))
-    found.counts["offsets"][0, 0, [low, high], 0] = 99, 901
-    found._lowest[0, 0, [low, high]] = 7, 3
-    found._random[0, 0, [low, high]] = "low", "high"
-    _, parts = deciles(found.totals[0, 0])
-    drawn = [found._random_of(0, 0, parts[:, part] * found.totals[0, 0]) for part in range(10)]
-    assert drawn == ["low", *["high"] * 9]
 
 
 def test_kinds_of_pairs_are_those_of_the_tree() -> None:

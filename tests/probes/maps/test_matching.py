@@ -15,10 +15,8 @@ from probes.corpora.corpus import Corpus, MemoryTexts, Texts
 from probes.evidence.examples import word_level
 from probes.maps.matching import (
     Distances,
-    head_maps,
     map_cosines,
     map_distance,
-    map_rows,
     match_heads,
     mates,
     same_roles,
@@ -82,16 +80,10 @@ def test_only_chosen_texts_count_and_none_with_a_word_that_has_no_piece(model: M
     np.testing.assert_allclose(means(some), means(observed(model, MemoryTexts(chosen))), atol=1e-7)
     assert some.texts == 2
     empty = Distances()
-    lost = collate([align_words(2)[0]])
+    lost = collate([Pieces(np.ones(4, np.int32), np.array([CLS, 0, 1, SEP], np.int32), 2)])
     lost.from_words[0, 1] = 0
     empty.add(empty.observe([Document("a", ())], lost))
     assert (empty.texts, empty.means()) == (0, None)
-
-
-def align_words(count: int) -> list[Pieces]:
-    """Return the pieces of a text of so many words, one piece each, between special tokens."""
-    word = np.array([CLS, *range(count), SEP], np.int32)
-    return [Pieces(np.ones(count + 2, np.int32), word, count)]
 
 
 def random_rows(rows: int, keys: int, heads: int, seed: int) -> torch.Tensor:
@@ -139,18 +131,6 @@ def test_the_cosine_is_that_of_whole_maps_head_by_head(model: Model) -> None:
     assert (found[1] < 0.99).all()
 
 
-def test_the_distance_is_the_mean_jensen_shannon_divergence() -> None:
-    one, other = random_rows(7, 5, 3, 0), random_rows(7, 5, 2, 1)
-    expected = [
-        [
-            np.mean([jensenshannon(p, q) ** 2 for p, q in zip(one[:, :, i], other[:, :, j], strict=True)])
-            for j in range(2)
-        ]
-        for i in range(3)
-    ]
-    np.testing.assert_allclose(map_distance(one, other), expected, atol=1e-6)
-
-
 def test_chance_is_the_mean_over_all_pairs_that_are_allowed() -> None:
     distance = np.arange(16.0).reshape(4, 4)
     assert match_heads(distance, 2, within_layers=False).chance == 7.5
@@ -164,21 +144,3 @@ def test_a_mate_is_another_text_of_the_same_length() -> None:
     assert (words[found[:5]] == words[:5]).all()
     assert sorted(found[:5].tolist()) == [0, 1, 2, 3, 4]
     assert (found != np.arange(6)).all()
-
-
-def test_rows_of_words_sum_to_one_and_padding_has_none(model: Model) -> None:
-    texts = [
-        ["the", "old", "ship", "sank"],
-        ["she", "saw", "it"],
-        ["dogs", "walking", "saw", "harbours"],
-        ["it", "is", "."],
-    ]
-    batch = collate(align(model.tokenizer, texts), padding=model.padding)
-    words = batch.words.numpy()
-    maps = head_maps(model, batch)
-    rows = map_rows(maps, words, np.arange(4))
-    assert rows.shape == (words.sum(), words.max() + 2, model.layers * model.heads)
-    torch.testing.assert_close(rows.sum(1), torch.ones(len(rows), 6))
-    alone = collate(align(model.tokenizer, texts[1:2]))
-    other = map_rows(head_maps(model, alone), alone.words.numpy(), np.array([0]))
-    torch.testing.assert_close(map_rows(maps, words, np.array([1]))[:, :3], other[:, :3])

@@ -19,15 +19,11 @@ def text_of(name: str, words: str, upos: tuple[str, ...] = ()) -> Document:
     return Document(name, (Sentence(f"{name}-1", forms, np.full(n, -1), ("",) * n, upos),))
 
 
-def items_of(
-    rating: object, attention: object, band: object = None, pair: object = None, block: object = None
-) -> RatedItems:
+def items_of(rating: object, attention: object, band: object = None, pair: object = None) -> RatedItems:
     n = len(np.asarray(rating))
     zero, own = np.zeros(n, np.int64), np.arange(n)
     given = (zero if band is None else np.asarray(band), own if pair is None else np.asarray(pair))
-    return RatedItems(
-        np.asarray(rating, float), *given, own if block is None else np.asarray(block), np.asarray(attention)
-    )
+    return RatedItems(np.asarray(rating, float), *given, own, np.asarray(attention))
 
 
 def test_all_rated_pairs_of_content_words_of_a_sentence_are_found() -> None:
@@ -79,18 +75,14 @@ def test_ratings_are_dealt_anew_among_pairs_of_a_stratum_and_stay_one_a_pair() -
     assert len({tuple(row) for row in dealt.tolist()}) == 12
 
 
-def simulated(strength: float, seed: int = 0, n: int = 120) -> Relatedness:
+def test_a_head_that_follows_the_ratings_is_found_and_no_other() -> None:
     """Items of one stratum whose first head follows the ratings; the other five are noise."""
-    random = np.random.default_rng(seed)
-    items = items_of(random.normal(size=n), random.normal(size=(n, 6)))
-    items.attention[:, 0] += strength * items.rating
+    random = np.random.default_rng(0)
+    items = items_of(random.normal(size=120), random.normal(size=(120, 6)))
+    items.attention[:, 0] += items.rating
     observed = Relatedness(RATINGS, layers=2, heads=3)
     observed.items = lambda: items  # type: ignore[method-assign]
-    return observed
-
-
-def test_a_head_that_follows_the_ratings_is_found_and_no_other() -> None:
-    found = relatedness_table(simulated(1.0), "report", permutations=499, replicates=300, seed=0)
+    found = relatedness_table(observed, "report", permutations=499, replicates=300, seed=0)
     assert found.p_adjusted.lt(0.05).tolist() == [True, *[False] * 5]
     assert found.p[0] == found.p_adjusted[0] == 1 / 500
     assert (found.p <= found.p_adjusted).all()

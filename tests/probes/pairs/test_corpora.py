@@ -41,17 +41,6 @@ def test_multiblimp_is_read_from_a_data_set_of_the_hub_that_was_fetched(
     assert found.count() == open_pairs(str(tmp_path / "a.tsv")).count()
     with pytest.raises(CorpusError, match="not in the cache, and the hub is not reachable; unset HF_HUB_OFFLINE"):
         open_pairs("hub:jumelet/multiblimp/xyz/data.tsv")
-    with pytest.raises(CorpusError, match=r"expected a file of a data set, as hub:jumelet/multiblimp/deu/data\.tsv"):
-        open_pairs("hub:jumelet/multiblimp")
-
-
-def test_what_else_the_hub_says_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*given: object, **more: object) -> str:
-        raise OSError("404 Client Error.\nEntry not found for url")
-
-    monkeypatch.setattr("huggingface_hub.hf_hub_download", refuse)
-    with pytest.raises(CorpusError, match=r"data\.tsv': the hub did not give it: 404 Client Error\.$"):
-        open_pairs("hub:jumelet/multiblimp/xyz/data.tsv")
 
 
 def test_first_takes_that_many_of_each_file(folder: Path) -> None:

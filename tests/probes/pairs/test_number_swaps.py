@@ -162,8 +162,3 @@ def test_a_gap_takes_the_form_out_and_its_label_goes_with_the_order_of_the_nouns
     if rule == "agreement":
         assert (" ".join(first["words"]), first["nouns"]) == ("The wooden chairs behind the gate _ broken .", [2, 5])
         assert first["label"] == [*[None] * 6, "plural", None, None]
-
-
-def test_an_unknown_rule_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="unknown rule 'case'; the rules are agreement and reflexive"):
-        next(rule_rows("case", 0))

@@ -11,16 +11,6 @@ from probes.pairs.readers import read_pairs
 Write = Callable[..., Path]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write(name: str, *lines: str) -> Path:
-        path = tmp_path / name
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return path
-
-    return write
-
-
 def blimp(**changes: object) -> str:
     row = {"sentence_good": "The ships sink.", "sentence_bad": "The ships sinks.", "field": "syntax/semantics"}
     row |= {"linguistics_term": "agreement", "UID": "harbour_1", "pairID": "7", "one_prefix_method": True}
@@ -147,23 +137,11 @@ def test_both_forms_take_the_place_of_the_verb_of_a_nonce_sentence(write: Write)
 
 
 FAULTS = [
-    ("a.jsonl", (blimp(sentence_bad="half \ud83d"),), r":1: 'sentence_bad' has half of a character \(the surrogate"),
-    ("a.jsonl", (blimp(pairID=[7]),), r":1: 'pairID' is \[7\], expected text"),
-    (
-        "a.jsonl",
-        (json.dumps(SINGS | {"sen": 3, "grammatical_feature": 1}),),
-        "a.jsonl:1: 'sen' is 3, expected text; columns of MultiBLiMP are sen, ",
-    ),
-    (
-        "a.jsonl",
-        (json.dumps(SINGS | {"wo": ""}),),
-        "a.jsonl:1: 'wo' is '', expected text; columns of MultiBLiMP are sen, ",
-    ),
+    ("a.jsonl", (json.dumps(SINGS | {"wo": ""}),), "a.jsonl:1: 'wo' is '', expected text; columns of MultiBLiMP are"),
     ("a.tsv", [*tabbed(SINGS)[:1], "Das Kind singt."], "a.tsv:2: expected 8 columns, got 'Das Kind singt.'"),
     ("a.txt", ("True\tships sink", "True\tships sink"), "a.txt:2: expected 'False', a tab and a sentence"),
     ("a.txt", ("True\tships sink",), "a.txt:1: the last True has no False after it"),
     ("a.txt", ('True\t"A ship, it is said, sinks"',), "a.txt:1: .* has the quotation marks that spreadsheets put"),
-    ("sea.text", ("ships sink", "1\tsink\tsinks"), "sea.gold:1: expected index, right form, wrong form, attractors"),
     ("sea.text", ("ships sink", "0\tsink\tsinks\t0"), r"sea.text:1: expected 'sink' as word 0 \(from 0\), got 'ships'"),
     ("sea.text", ("ships sink",), "sea.gold: ends after 0 lines, sea.text has more; expected one line each"),
     (
@@ -173,7 +151,6 @@ FAULTS = [
     ),
     ("a.tab", (HEADER, nonce("paints", "correct")), "a.tab:2: expected two lines of 10 columns, got ''"),
     ("a.tab", (HEADER, *[nonce("paint", "wrong")] * 2), "a.tab:2: expected one sentence in two lines"),
-    ("a.tab", (HEADER, nonce("is", "correct", "30"), nonce("are", "wrong")), "a.tab:2: expected the verb's place"),
     ("a.tab", (HEADER, nonce("is", "correct", number="x"), nonce("are", "wrong")), ":2: .* got '5', '1' and 'x'"),
 ]
 
@@ -187,9 +164,3 @@ def test_a_fault_is_told_with_its_file_and_line(
         lines = lines[:1]
     with pytest.raises(CorpusError, match=complaint):
         list(read_pairs(write(name, *lines)))
-
-
-def test_a_file_that_is_not_utf_8_is_refused_with_the_line(tmp_path: Path) -> None:
-    (tmp_path / "latin.txt").write_bytes(b"True\tships sink\n" + "False\tcafé".encode("latin-1"))
-    with pytest.raises(CorpusError, match=r"latin.txt:2: not UTF-8 \(byte 0xe9\)"):
-        list(read_pairs(tmp_path / "latin.txt"))

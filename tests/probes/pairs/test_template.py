@@ -49,16 +49,3 @@ def test_singular_and_plural_of_a_noun_have_one_base_form() -> None:
     nouns = (*lexicon.NOUNS, *lexicon.RELATIVES, *lexicon.GENERAL.values())
     assert all(singular(noun.plural) == singular(noun.singular) == noun.singular for noun in nouns)
     assert (singular("zebras"), singular("zebra"), singular("princess")) == ("zebra", "zebra", "princess")
-
-
-def test_the_words_of_a_sentence_fill_the_slots_in_their_order() -> None:
-    whole = filled(PREPOSITIONAL, "the ships next to the taxi driver bring joy to people", 7)
-    assert [(slot, list(span)) for slot, span in whole.spans] == [
-        *[("D", [0]), ("S", [1]), ("P", [2, 3]), ("D", [4]), ("N", [5, 6]), ("V", [7]), ("*", [8, 9, 10])]
-    ]
-    assert (whole.head("P"), whole.head("N")) == (3, 6)
-
-
-def test_a_subject_of_another_number_than_its_verb_is_noticed() -> None:
-    whole = filled(PREPOSITIONAL, "the ship near the ports sink", 5)
-    assert not whole.agrees

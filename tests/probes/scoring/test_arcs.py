@@ -30,8 +30,8 @@ def draw(model: Model) -> Callable[..., Sample]:
     return draw
 
 
-def arc(query: int, candidates: tuple[int, ...], form: str = "dog", draw: int = 0) -> Arc:
-    return Arc(("", 0), 0, query, candidates[0], candidates[-1], candidates, form, 0, draw)
+def arc(query: int, candidates: tuple[int, ...]) -> Arc:
+    return Arc(("", 0), 0, query, candidates[0], candidates[-1], candidates, "dog", 0, 0)
 
 
 def told(sample: Sample) -> dict[Question, list[tuple[object, ...]]]:
@@ -73,11 +73,7 @@ def test_a_sample_holds_the_arcs_of_lowest_rank(documents: list[Document], draw:
     assert set(whole) == set(part)
     assert len(whole[ALL]) > 30
     assert told(part) == {question: arcs[:30] for question, arcs in told(whole).items()}
-
-
-def test_a_sample_depends_on_the_seed(documents: list[Document], draw: Callable[..., Sample]) -> None:
-    assert told(draw(documents, pairs=30)) == told(draw(documents, pairs=30))
-    assert told(draw(documents, pairs=30)) != told(draw(documents, pairs=30, seed=1))
+    assert told(part) != told(draw(documents, pairs=30, seed=1))
 
 
 def test_order_and_copies_of_texts_change_no_sample(documents: list[Document], draw: Callable[..., Sample]) -> None:

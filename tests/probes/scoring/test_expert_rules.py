@@ -1,16 +1,18 @@
 """Rules of experts: each on a sentence where it is right, or wrong, for its own reason."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from probes import Document, Mention, Sentence, get_probe
+from probes.corpora.conllu import read_conllu
+from probes.corpora.windows import windows
 from probes.records import frozen_ints
-from probes.registry import probe_names
 from probes.scoring.baseline_texts import Shown
-from probes.scoring.baselines import BASELINES
 from probes.scoring.expert_rules import RULES
 from probes.scoring.scorer import score_rows
-from probes.syntax.agreement import AMONG_NOUNS, FORTH
+from probes.syntax.agreement import AMONG_NOUNS, BACK, FORTH
 from probes.targets import Targets, gather
 
 SING, PLUR = "Number=Sing", "Number=Plur"
@@ -40,7 +42,7 @@ def taken(name: str, document: Document, query: int, candidates: object = "other
     return np.flatnonzero(RULES[name]().rows(items, Shown([document]))[0]).tolist()
 
 
-ARE, AM = (IS.replace("Sing|Person=3", shown) for shown in ("Plur|Person=3", "Sing|Person=1"))
+ARE = IS.replace("Sing", "Plur")
 
 NEAR = text(
     ("is", "AUX", IS, 4, "aux"),
@@ -140,24 +142,16 @@ def test_an_antecedent_is_looked_for_by_features_words_and_roles(name: str, quer
     assert taken(name, STORY, query, (1, 5)) == [], "no candidate is a mention"
 
 
-NAMES = ["Anna", "wrote", "to", "Bo", ",", "Cara", "saw", "Bo", "and", "Bo", "'s", "dog", "before", "she", "left"]
-"Anna and Cara look like subjects, Bo is named most often; nobody's tree is known."
+def untagged(words: str, *mentions: int) -> Document:
+    """A sentence without a tree, and the words in it that are mentions."""
+    forms = tuple(words.split())
+    heads, blank = frozen_ints([-1] * len(forms)), ("",) * len(forms)
+    found = tuple(Mention((place,), place, forms[place]) for place in mentions)
+    return Document("d", (Sentence("s", forms, heads, blank, mentions=found),))
 
-PLAIN_NAMES = Document(
-    "names",
-    (
-        Sentence(
-            "s",
-            tuple(NAMES),
-            frozen_ints([-1] * len(NAMES)),
-            ("",) * len(NAMES),
-            mentions=(
-                *(Mention((place,), place, NAMES[place]) for place in (0, 3, 5, 7, 9)),
-                Mention((13,), 13, "Anna"),
-            ),
-        ),
-    ),
-)
+
+NAMES = untagged("Anna wrote to Bo , Cara saw Bo and Bo 's dog before she left", 0, 3, 5, 7, 9, 13)
+"Anna and Cara look like subjects, Bo is named most often; nobody's tree is known."
 
 
 @pytest.mark.parametrize(
@@ -171,13 +165,11 @@ PLAIN_NAMES = Document(
     ],
 )
 def test_without_trees_a_subject_is_known_by_the_words_around_it(candidates: tuple[int, int], word: int) -> None:
-    assert taken("likely subject, most mentioned", PLAIN_NAMES, 13, candidates) == [word]
+    assert taken("likely subject, most mentioned", NAMES, 13, candidates) == [word]
 
 
 def test_of_likely_subjects_the_one_that_is_mentioned_most_comes_first() -> None:
-    words = ["Bo", "slept", ".", "Bo", "ran", ".", "Anna", "sat", ".", "she"]
-    mentions = tuple(Mention((place,), place, words[place]) for place in (0, 3, 6, 9))
-    story = Document("d", (Sentence("s", tuple(words), frozen_ints([-1] * 10), ("",) * 10, mentions=mentions),))
+    story = untagged("Bo slept . Bo ran . Anna sat . she", 0, 3, 6, 9)
     assert taken("likely subject, most mentioned", story, 9, (3, 6)) == [3]
 
 
@@ -278,11 +270,6 @@ def test_an_apposition_may_mean_what_holds_it() -> None:
     assert taken("nearest mention that agrees", document, 2, (1,)) == [1]
 
 
-def test_of_listed_candidates_the_one_that_fits_is_taken() -> None:
-    assert taken("nearest mention that agrees", STORY, 4, (0, 3)) == [0]
-    assert taken("nearest mention that agrees", STORY, 6, (0, 3)) == [0], "nothing says that Anna is a woman"
-
-
 THAT = text(
     ("keys", "NOUN", PLUR, 5, "nsubj"),
     ("that", "PRON", "PronType=Rel", 3, "nsubj"),
@@ -313,7 +300,43 @@ def test_a_relative_pronoun_and_its_noun_are_both_right(name: str, word: int, va
     assert score_rows(rows, items, shown.words)[0, 0].tolist() == [1]
 
 
-def test_every_rule_that_a_probe_names_exists_and_no_baseline_has_its_name() -> None:
-    named = {name for probe in probe_names() for name in get_probe(probe).rules}
-    assert named == set(RULES)
-    assert not set(RULES) & set(BASELINES)
+# --- on corpora, beside the numbers of independent programs
+
+
+@pytest.mark.slow
+def test_on_a_treebank_agreement_has_strong_rivals_both_ways(data_folder: Path) -> None:
+    """In percent of EWT dev; an independent program found 96.1 for the next verb, and 93.3 for one that agrees.
+
+    That one took no verb where none agreed.
+    """
+    documents = read_conllu(data_folder / "ud_english_ewt/en_ewt-ud-dev.conllu")
+    texts = [text for document in documents for text in document.split_sentences()]
+    probe, shown, found = get_probe("agreement"), Shown(texts), {}
+    for variant in (FORTH, BACK):
+        items = gather("agreement", variant, [probe.targets(text)[variant] for text in texts])
+        for name in set(probe.rules) - {"nearest word of a tag set"}:
+            hits = score_rows(RULES[name]().rows(items, shown), items, shown.words)
+            found[variant, name] = 100 * float(hits[:, 0].mean())
+    expected = {
+        (FORTH, "nearest noun or pronoun"): 83.0,
+        (FORTH, "nearest noun that agrees"): 83.8,
+        (FORTH, "first noun or pronoun"): 45.7,
+        (BACK, "next verb"): 96.1,
+        (BACK, "next verb that agrees"): 97.3,
+        (BACK, "first verb"): 66.9,
+    }
+    assert {one: found[one] for one in expected} == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.slow
+def test_person_number_and_gender_find_three_in_four_antecedents_of_pronouns(data_folder: Path) -> None:
+    """An independent rule found 76.5 % on the same documents; ours was written on GUM train, where it finds 76.9 %."""
+    documents = read_conllu(data_folder / "ud_english_gum/en_gum-ud-dev.conllu")
+    texts = [text for document in documents for text in windows(document, 100)]
+    probe = get_probe("coreference")
+    items = gather("c", "v", [probe.targets(text)["preceding mention heads"] for text in texts]).pooled(probe.pool)
+    shown = Shown(texts)
+    hits = score_rows(RULES["nearest mention that agrees"]().rows(items, shown), items, shown.words)[:, 0]
+    pronouns = items.label == items.labels.index("pronoun")
+    assert pronouns.sum() == 1550
+    assert float(hits[pronouns].mean()) == pytest.approx(0.768, abs=0.005)

@@ -1,20 +1,14 @@
 """A corpus from words to sums, on the way that a run takes."""
 
-from __future__ import annotations
-
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from mha import Model, align
-from mha.batches import Batch
-from mha.causal.interventions import Attend
-from mha.models.maps import merge
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
 from probes.records import Document, Sentence
@@ -30,13 +24,9 @@ MEASURES = ("hits", "mass", "coverage", "near_ties")
 
 
 @pytest.fixture(scope="module")
-def documents(random_documents: Callable[..., list[Document]]) -> list[Document]:
-    return random_documents(12, sentences=4, longest=10)
-
-
-@pytest.fixture(scope="module")
-def texts(documents: list[Document]) -> Texts:
+def texts(random_documents: Callable[..., list[Document]]) -> Texts:
     """Sentences of 1 to 10 words, some twice."""
+    documents = random_documents(12, sentences=4, longest=10)
     sentences = [one for document in documents for one in document.split_sentences()]
     repeated = [Document("again", document.sentences) for document in sentences[:5]]
     return Corpus.of([*sentences, *repeated]).windows(100)
@@ -190,40 +180,3 @@ def test_broad_heads_are_told_by_shares_of_norms_whatever_their_size(
     np.testing.assert_allclose(after.mass[:, :3], 100 * before.mass[:, :3], rtol=1e-4)
     np.testing.assert_array_equal(after.hits[:, :3], before.hits[:, :3])
     assert before.hits[:, :3].max() > 0
-
-
-class Watcher:
-    """An observer, and the observation of each batch, that keeps what it sees."""
-
-    def __init__(self, batch: Batch | None = None) -> None:
-        self.batch, self.layers, self.looks = batch, [], []
-
-    def observe(self, documents: Sequence[Document], batch: Batch, items: object) -> Watcher:
-        assert batch.words.tolist() == [len(document) for document in documents]
-        return Watcher(batch)
-
-    def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
-        self.layers.append((layer, maps.clone(), pattern.clone()))
-
-    def add(self, observation: Watcher) -> None:
-        self.looks.append(observation)
-
-
-@pytest.mark.parametrize("probes", [PROBES, []])
-def test_observers_see_the_maps_of_changed_heads_batch_by_batch(
-    probes: list[Probe], model: Model, texts: Texts
-) -> None:
-    def even(documents: Sequence[Document], batch: Batch) -> list[Attend]:
-        tokens = batch.to_words.sum(2)
-        rows = tokens / tokens.sum(1, keepdim=True)
-        return [Attend(1, {2: rows[:, None].expand(-1, tokens.shape[1], -1)})]
-
-    watcher, how = Watcher(), Settings(batch_pieces=200, workers=3)
-    score_corpus(model, texts, probes, {}, how, observers=[watcher], changes=even)
-    assert len(watcher.looks) > 3
-    assert sum(len(look.batch.words) for look in watcher.looks) == len(texts)
-    for look in watcher.looks:
-        assert [layer for layer, *_ in look.layers] == list(range(model.layers))
-        assert all(torch.equal(maps, merge(pattern, look.batch)) for _, maps, pattern in look.layers)
-        pieces = look.batch.to_words.sum((1, 2))
-        np.testing.assert_allclose(look.layers[1][2][:, 2].amax((1, 2)), 1 / pieces, rtol=1e-5)

@@ -1,5 +1,7 @@
 import zlib
 from collections import Counter, defaultdict
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import numpy as np
 import pytest
@@ -84,16 +86,6 @@ def test_sums_are_kept_in_double_precision() -> None:
     np.testing.assert_allclose([sums.hits[0, 0], sums.coverage[0]], 300 + 300e-8, rtol=1e-12)
 
 
-def test_of_many_clusters_none_is_lost() -> None:
-    tally = Tally(2)
-    for start in range(0, BLOCKS, 50):
-        add(tally, [("v", "a", block, [1, 0, 0, 0]) for block in range(start, start + 50)])
-    (sums,) = tally.pooled(lambda question: (question[2],)).values()
-    assert sums.clusters == tuple(range(BLOCKS))
-    assert bool((sums.n == 1).all())
-    assert bool((sums.hits == [1, 2]).all())
-
-
 @pytest.mark.parametrize("held", [1, 2, 1000])
 @pytest.mark.parametrize("rows", [1, 7, CHUNK])
 def test_sums_do_not_depend_on_the_rows_that_are_reserved_at_a_time_nor_on_where_they_lie(
@@ -111,23 +103,15 @@ def test_sums_do_not_depend_on_the_rows_that_are_reserved_at_a_time_nor_on_where
     assert (len(tally._n), len(tally._held)) == (chunks, min(chunks, held))
 
 
-def test_a_full_disk_ends_a_tally_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A limit of the size of files is in the place of the end of a disk."""
-    resource = pytest.importorskip("resource", reason="the system has no such limit")
+def test_a_full_disk_ends_a_tally_with_an_error(
+    monkeypatch: pytest.MonkeyPatch, largest_file: Callable[[int], AbstractContextManager[None]]
+) -> None:
     monkeypatch.setattr("probes.scoring.tally.IN_MEMORY", 0)
     monkeypatch.setattr("probes.scoring.tally.CHUNK", BLOCKS)
-    tally, before = Tally(1), resource.getrlimit(resource.RLIMIT_FSIZE)
+    tally = Tally(1)
     tally._find([("p", "v", str(n)) for n in range(3)])
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            tally._reserve(np.repeat(np.arange(3), BLOCKS), np.tile(np.arange(BLOCKS), 3))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def test_an_empty_tally_has_no_questions() -> None:
-    assert dict(Tally(3).pooled(lambda question: ("all",))) == {}
+    with largest_file(1000), pytest.raises(OSError, match="File too large"):
+        tally._reserve(np.repeat(np.arange(3), BLOCKS), np.tile(np.arange(BLOCKS), 3))
 
 
 def test_clusters_have_a_block_each_whatever_their_order() -> None:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from probes.records import Document, Sentence, frozen_ints
 from probes.states.geometry import (
     ADJUSTED,
     BEYOND,
@@ -15,14 +14,12 @@ from probes.states.geometry import (
     self_similarity,
 )
 from probes.states.word_states import WordStates
+from tests.probes.text_pairs import text_pair
 
 
 def states_of(vectors: np.ndarray, sentences: list[list[str]]) -> WordStates:
     """Return texts, each a document, with these states."""
-    documents = [
-        Document(f"d{i}", (Sentence(f"d{i}", tuple(words), frozen_ints([-1] * len(words)), ("",) * len(words)),))
-        for i, words in enumerate(sentences)
-    ]
+    documents = [text_pair(words, [], f"d{i}") for i, words in enumerate(sentences)]
     starts = np.cumsum([0, *map(len, sentences)])
     return WordStates(documents, vectors.astype(np.float32), starts)
 

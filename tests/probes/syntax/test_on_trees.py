@@ -86,10 +86,7 @@ CASES: list[tuple[str, str, dict[str, list[Item]]]] = [
     (
         "co-arguments",  # times are no arguments
         f"Borrow VERB 0 root _; loans NOUN 1 obj _; {MONDAY}",
-        {
-            "object->second argument": [(1, [3], "oblique")],
-            "second argument->object": [(3, [1], "oblique")],
-        },
+        {"object->second argument": [(1, [3], "oblique")], "second argument->object": [(3, [1], "oblique")]},
     ),
     (
         "co-arguments",
@@ -122,10 +119,7 @@ CASES: list[tuple[str, str, dict[str, list[Item]]]] = [
     (
         "coordination",
         f"{SANK}burned VERB 2 conj _; fell VERB 2 conj _",
-        {
-            "verb->shared subject": [(2, [0], "all"), (3, [0], "all")],
-            "subject->conjoined verb": [(0, [2, 3], "all")],
-        },
+        {"verb->shared subject": [(2, [0], "all"), (3, [0], "all")], "subject->conjoined verb": [(0, [2, 3], "all")]},
     ),
     *(
         (

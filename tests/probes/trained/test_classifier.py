@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -39,16 +38,6 @@ def test_slopes_and_intercepts_are_those_of_scikit_learn(count: int, apart: floa
         theirs = LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000).fit(one.T, right)
         assert slope == pytest.approx(theirs.coef_[0], rel=1e-4, abs=1e-6)
         assert intercept == pytest.approx(theirs.intercept_[0], rel=1e-4, abs=1e-5)
-
-
-def test_the_intercept_is_not_penalised_and_the_slopes_are() -> None:
-    slopes, intercepts = logistic_regressions(np.zeros((1, 2, 10)), np.array([1.0] * 8 + [0.0] * 2))
-    assert slopes.tolist() == [[0, 0]]
-    assert intercepts[0] == pytest.approx(np.log(8 / 2))
-    separable = np.array([[[-1.0, 1.0]]])
-    slope, _ = logistic_regressions(separable, np.array([0.0, 1.0]))
-    best = minimize(lambda w: 2 * np.log1p(np.exp(-w[0])) + 0.5 * w[0] ** 2, [0.0], tol=1e-12)
-    assert slope[0, 0] == pytest.approx(best.x[0], abs=1e-6)
 
 
 DEPENDENCY, COREFERENCE = get_probe("dependency"), get_probe("coreference")

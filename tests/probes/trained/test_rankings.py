@@ -5,7 +5,6 @@ from scipy.stats import kendalltau
 
 from probes.evidence.metrics import METRICS
 from probes.trained.rankings import FEWEST, TOP, agreement
-from reports.tables.scores import AGREEMENT
 
 QUESTION = {"probe": "dependency", "label": "obj", "variant": "dependent->head"}
 NAMES = [f"{layer}-{head}" for layer in (1, 2, 3) for head in (1, 2, 3, 4)]
@@ -20,16 +19,6 @@ def heads(n: int = FEWEST, seed: int = 0, **numbers: object) -> pd.DataFrame:
 
 def pair(found: pd.DataFrame, one: str, other: str) -> pd.Series:
     return found[(found["one"] == one) & (found["other"] == other)].iloc[0]
-
-
-def test_tau_is_that_of_scipy_for_every_two_metrics() -> None:
-    metrics = heads()
-    found = agreement(metrics)
-    assert list(found.columns) == list(AGREEMENT.names)
-    assert len(found) == 6
-    for row in found.itertuples():
-        expected = kendalltau(metrics[row.one], metrics[row.other], variant="b").statistic
-        assert row.tau == pytest.approx(expected)
 
 
 def test_the_same_order_and_the_reverse_are_the_ends_of_the_scale() -> None:

@@ -76,10 +76,8 @@ def test_a_query_of_a_pair_counts_its_words_on_from_the_first_text(asked: Asked)
     ("row", "said"),
     [
         ({"alignment": "4-0"}, r"row 1 \(.*\): no words 4 and 0; those of the texts are 0 to 3 and 0 to 4"),
-        ({"alignment": "0:1"}, r"row 1: expected an alignment as pairs of words, \[\[0, 1\]"),
         ({"alignment": [[0, 1, 2]]}, "row 1: expected an alignment"),
         ({"alignment": None}, "row 1: expected text .* or text, text_pair and alignment"),
-        ({"alignment": "0-1", "text_pair": None}, "row 1: expected text .* or text, text_pair and alignment"),
     ],
 )
 def test_what_is_no_alignment_is_refused_with_its_row(row: dict[str, Any], said: str) -> None:

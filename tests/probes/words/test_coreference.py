@@ -8,7 +8,7 @@ import pytest
 from probes.corpora.conllu import read_conllu
 from probes.corpora.windows import windows
 from probes.records import Document, Mention, Sentence
-from probes.targets import OTHERS, Keys, Targets
+from probes.targets import OTHERS, Targets
 from probes.words.coreference import (
     ALL_WORDS,
     CATAPHORA,
@@ -19,6 +19,7 @@ from probes.words.coreference import (
     PRECEDING,
     Coreference,
 )
+from tests.probes.conftest import by_item
 
 Tree = Callable[..., Sentence]
 
@@ -35,10 +36,6 @@ WORDS = """
 
 def text_of(tree: Tree, *mentions: Mention) -> Document:
     return Document("d", (tree(WORDS, mentions=mentions),))
-
-
-def by_item(keys: Keys, items: int) -> list[list[int]]:
-    return [keys[0][keys[1] == i].tolist() for i in range(items)]
 
 
 def gold(targets: Targets) -> dict[int, list[int]]:

@@ -1,15 +1,14 @@
-import numpy as np
 import pytest
 
 from mha.pieces import CLS, SEP
-from probes.records import Document, Sentence
+from probes.records import Document
 from probes.targets import OTHERS, TOKENS, WORDS, Targets
 from probes.words.position import AREAS, BROAD, BROAD_KEYS, Position
+from tests.probes.text_pairs import text_pair
 
 
 def text_of(words: int) -> Document:
-    blank = ("",) * words
-    return Document("d", (Sentence("s", ("w",) * words, np.full(words, -1), blank),))
+    return text_pair("w" * words, [])
 
 
 def asked(targets: Targets, label: str) -> list[tuple[int, int]]:

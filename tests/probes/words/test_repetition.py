@@ -1,10 +1,10 @@
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from probes.records import Document, Sentence
 from probes.words.repetition import Repetition
+from tests.probes.text_pairs import text_pair
 
 Asked = Callable[..., list[tuple[int, list[int], str]]]
 
@@ -33,8 +33,7 @@ def test_all_other_occurrences_are_right_and_what_followed_the_nearest_before(
 
 
 def test_a_word_said_twice_in_a_row_followed_itself_and_is_not_asked(asked: Asked) -> None:
-    words = ("very", "very", "old")
-    found = Repetition().targets(Document("d", (Sentence("s", words, np.full(3, -1), ("",) * 3),)))
+    found = Repetition().targets(text_pair(["very", "very", "old"], []))
     assert asked(found["same word"]) == [(0, [1], "untagged"), (1, [0], "untagged")]
     assert asked(found["word after"]) == []
 

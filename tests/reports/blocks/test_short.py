@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reports.blocks.block import Fold, Paragraph, Section
-from reports.blocks.short import LINKED, ROWS, linked, short_form, short_table
+from reports.blocks.short import LINKED, ROWS, linked, short_table
 from reports.tables.cells import columns_of
 from reports.tables.text_table import TextTable
 
@@ -17,15 +17,6 @@ def test_a_long_table_is_cut_and_says_how_many_rows_are_where(rows: int, shown: 
     lines = block.markdown.splitlines()
     assert [line for line in lines if line.startswith("| row")] == [f"| row {one} | {one} |" for one in range(shown)]
     assert lines[-1] == (note or f"| row {ROWS - 1} | {ROWS - 1} |")
-
-
-def test_a_short_form_ends_with_what_is_left_out_and_the_commands() -> None:
-    blocks = [*short_form([Paragraph("It holds.")], ["Read: ewt."], "headscope claim a", "all numbers")]
-    assert [block.markdown for block in blocks] == [
-        *("It holds.", "Read: ewt.", "    headscope claim a"),
-        "Not shown here: all numbers. This makes the whole page, index.html, from the record:",
-        "    headscope report FOLDER",
-    ]
 
 
 @pytest.mark.parametrize("number", [LINKED, LINKED + 1])

@@ -1,4 +1,4 @@
-"""The page of a comparison: its words, its tables, and both grids in a real browser."""
+"""The page of a comparison: its words, its tables and maps of heads, and its record."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -148,7 +148,6 @@ def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, v
         ({}, "specialised", "grade 2: beyond words"),
         ({"holds": 0.9, "highest": 0}, "borderline", "grade 2: beyond words, borderline (significant in 90.0 % of"),
         ({"holds": 0.9, "highest": 1, "highest_heads": "1-1"}, "not specialised; 1-1 is", "grade 2: beyond words"),
-        ({"grade": 0, "holds": 0.1, "highest": 0}, "borderline", "no grade, borderline (significant in 10.0 % of"),
         ({"grade": 0, "holds": 0.0, "highest": 0, "verdict": "no"}, "no head is specialised", "no grade; verdict no"),
         ({"grade": 0, "holds": 0.0, "highest": 0, "verdict": "yes"}, "borderline", "no grade; verdict yes"),
         ({"p_adjusted": NAN, "highest": 0}, "not tested", "not tested"),

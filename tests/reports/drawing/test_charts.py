@@ -1,12 +1,13 @@
-"""Charts of pages: specifications that hold the numbers, and what a page needs to draw them."""
+"""Charts of pages: specifications that hold the numbers, axes that fit them, and what a page needs to draw them."""
 
 import json
+import math
 from typing import Any
 
 import altair as alt
 import pytest
 
-from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, series_styles, vega
+from reports.drawing.charts import COLOURS, Axis, Chart, SeriesStyle, curves, scaled, series_styles, vega
 from reports.templates.environment import embedded
 
 ROWS = [
@@ -33,6 +34,28 @@ def test_curves_hold_every_row_with_a_band_or_a_bar():
     line = found["layer"][2]["encoding"]
     assert line["color"]["scale"] == {"domain": ["one", "<other>"], "range": ["var(--right)", "var(--wrong)"]}
     assert line["strokeDash"]["scale"]["range"] == [[1, 0], [5, 3]]
+
+
+def test_an_axis_is_logarithmic_where_numbers_span_more_than_a_factor_of_20():
+    assert [Axis.over(one).log for one in ([1, 20], [1, 20.1], [-1, 100])] == [False, True, False]
+    assert not Axis.over([0, 100], log=True).log
+    assert not Axis.over([1, 100], log=False).log
+
+
+def test_an_axis_has_room_on_both_sides():
+    even, power = Axis.over([10, 20, math.nan]), Axis.over([1, 100])
+    assert (even.low, even.high) == pytest.approx((9.3, 20.7))
+    assert (power.low, power.high) == pytest.approx((100**-0.06, 100**1.06))
+    assert all(Axis.over(values).low < Axis.over(values).high for values in ([3, 3], [0, 0], [math.nan], []))
+
+
+def test_marks_are_round_and_few():
+    assert Axis.over([1, 1e9]).marks() == [1, 100, 1e4, 1e6, 1e8]
+    assert Axis(2, 9, log=True).marks() == [2, 5]
+    assert Axis(0.07, 0.43, log=False).marks() == [0.1, 0.2, 0.3, 0.4]
+    found = scaled(alt.X("x:Q"), Axis(0.5, 200, log=True), grid=True).to_dict()
+    assert found["scale"] == {"domain": [0.5, 200], "nice": False, "type": "log"}
+    assert found["axis"] == {"format": ",.6~g", "grid": True, "values": [1, 10, 100]}
 
 
 def test_a_specification_cannot_end_its_script_and_is_the_same_each_time():

@@ -18,12 +18,12 @@ def untested(scores: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**tests, verdict="", grade=0, specialised=False)
 
 
-def page_of(parts: list[pd.DataFrame], folder: Path, later: tuple[str, ...] = ()) -> str:
-    return write_first_page(folder / "a-first.html", "a", parts, ["random weights"], later).read_text("utf-8")
+def page_of(scores: pd.DataFrame, folder: Path) -> str:
+    return write_first_page(folder / "a-first.html", "a", [scores], ["random weights"], ()).read_text("utf-8")
 
 
 def test_it_has_the_selected_head_of_every_label_and_no_grade(untested: pd.DataFrame, tmp_path: Path) -> None:
-    page = page_of([untested], tmp_path)
+    page = page_of(untested, tmp_path)
     chosen = untested[(untested.split == "report") & untested.selected]
     row = chosen[(chosen.label == "obj") & (chosen.variant == "dependent->head")].iloc[0]
     (line,) = (line for line in page.split("<tr>") if ">obj<" in line and ">dependent-&gt;head<" in line)
@@ -35,12 +35,6 @@ def test_it_has_the_selected_head_of_every_label_and_no_grade(untested: pd.DataF
     assert "No verdict yet" in page
 
 
-def test_parts_are_one_page_and_later_probes_are_named(untested: pd.DataFrame, tmp_path: Path) -> None:
-    apart = [part for _, part in untested.groupby("probe", sort=False)]
-    assert page_of(apart, tmp_path) == page_of([untested], tmp_path)
-    assert "still to be scored: coreference, senses" in page_of(apart[:1], tmp_path, ("coreference", "senses"))
-
-
 def test_names_are_texts_on_it(untested: pd.DataFrame, tmp_path: Path, hostile: str) -> None:
-    page = page_of([untested.assign(model=hostile, corpus=hostile)], tmp_path)
+    page = page_of(untested.assign(model=hostile, corpus=hostile), tmp_path)
     assert hostile not in page

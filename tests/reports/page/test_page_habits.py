@@ -1,7 +1,7 @@
 """What a page does for those who print it, read it on a phone, or move by keyboard."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,8 @@ SHOWN = (
 
 
 @pytest.fixture
-def page(browser: Any, report: Path) -> Iterator[Any]:
-    opened = browser.new_page(viewport={"width": 1200, "height": 900})
-    opened.goto((report / "index.html").as_uri())
-    opened.wait_for_function("!document.querySelector('main[aria-busy]')")
-    yield opened
-    opened.close()
+def page(opened: Any, report: Path) -> Any:
+    return opened(report / "index.html")
 
 
 @pytest.mark.slow

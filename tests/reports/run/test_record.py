@@ -37,7 +37,6 @@ def test_what_is_written_is_read_back_equal_in_the_order_of_the_record(tmp_path:
     ("name", "source", "title", "weights"),
     [
         ("minilm", "pretrained", "minilm", "pretrained weights"),
-        ("hub:owner/name", "pretrained", "hub:owner/name", "pretrained weights"),
         ("/somebody/deep/my-bert", "pretrained", "my-bert", "weights of its folder"),
         ("/somebody/deep/my-bert", "permuted", "my-bert", "weights permuted within each matrix"),
         (None, None, "", "None"),

@@ -86,9 +86,6 @@ def test_a_level_is_a_line_with_its_name_in_the_legend(kind: str) -> None:
         assert [entry for entry in entries(encoding) if entry[0] == "chance"] == [("chance", "var(--wrong)")] * bool(
             name
         )
-        assert encoding["color"]["legend"]["symbolType"] == (
-            "stroke" if name or kind == "lines" else {"dots": "circle", "bars": "square"}[kind]
-        )
         assert all(row["series"] != "chance" for row in dots)
 
 
@@ -105,17 +102,6 @@ def test_bars_stand_beside_each_other_on_zero_with_their_intervals() -> None:
     assert [(row["series"], row["low"], row["high"]) for row in interval] == [("x", 0.75, 1.25)]
     assert beside["xOffset"] == encoding["xOffset"]
     assert [row["text"] for row in bars] == ["x, a: 1 [0.75, 1.25]", "x, b: 2", "y, a: 3"]
-
-
-def test_names_that_have_no_room_beside_each_other_are_slanted_in_lines() -> None:
-    names = ["attention and words, fresh weights", '"quoted" \\ name', "", "short", "short"]
-    axis = of(drawn(BARS | {"names": names}), "bar")[1]["x"]["axis"]
-    assert axis["labelAngle"] == -40
-    assert axis["labelExpr"] == (
-        '[["attention and", "words, fresh", "weights"], ["\\"quoted\\" \\\\ name"], [""], ["short"], ["short"]]'
-        "[datum.value]"
-    )
-    assert of(drawn(BARS), "bar")[1]["x"]["axis"]["labelAngle"] == 0
 
 
 def test_a_matrix_is_a_heat_map_with_numbers_whose_empty_cells_are_empty() -> None:

@@ -16,7 +16,7 @@ from reports.run.record import ModelFacts, RunRecord
 from reports.statements.figure import beside_published
 from reports.statements.finding_page import write_findings_page
 from reports.statements.finding_record import RECORD, VERDICTS, read_findings
-from reports.statements.finding_text import common, exceptions
+from tests.reports.statements.test_drawn import FIGURE
 
 HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"
 
@@ -43,19 +43,6 @@ def told(name: str, verdict: str = "holds", **values: Any) -> dict[str, Any]:
     return about | {"heads": "3-1", "note": "against offset"} | values
 
 
-LINES = {
-    "kind": "lines",
-    "title": "Entropy",
-    "across": "layer",
-    "up": "nats",
-    "series": {"all": [[1, 2.0, 1.9, 2.1], [2, 1.5, 1.4, 1.6], [3, None]]},
-    "names": [],
-    "matrix": [],
-    "level": 2.5,
-    "level_name": "uniform",
-}
-
-
 def result(model: str, name: str, verdict: str, *statements: dict[str, Any], **values: Any) -> dict[str, Any]:
     about = {"model": model, "finding": name, "verdict": verdict, "why": "", "runs": {"trees": "ab" * 32}}
     return about | {"statements": list(statements), "figure": None} | values
@@ -78,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
             {"model": "minilm", "source": "pretrained", "trained_here": False, "control": False},
         ],
         "results": [
-            result("minilm", "some-relations", "differs", told("obj"), told("det", "not decided"), figure=LINES),
+            result("minilm", "some-relations", "differs", told("obj"), told("det", "not decided"), figure=FIGURE),
             result("random", "some-relations", "reproduced", told("obj"), told("det")),
             result("minilm", "some-private", "not testable here", missing, runs={}, why="private data"),
         ],
@@ -107,14 +94,6 @@ def test_the_table_has_published_numbers_and_ours_beside_each_other(folder: Path
     assert (first.decides, first.decides_low, first.n) == (0.34, 0.31, 500)
     assert (first.verdict, first.verdict_of_finding, first.runs) == ("holds", "differs", "ab" * 32)
     assert math.isnan(table.iloc[2 if table.iloc[2].finding == "some-private" else 4].ours)
-
-
-def test_one_rule_for_most_statements_is_said_once():
-    other = statement("y", rule="Other.")
-    assert common(finding("a", statement("x"), other)) == ""
-    mostly = finding("a", statement("x"), other, statement("z"))
-    assert common(mostly) == "Decided by: its margin. Holds above 0."
-    assert exceptions(mostly)
 
 
 def test_the_page_escapes_and_loads_nothing(folder: Path):

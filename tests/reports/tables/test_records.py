@@ -41,7 +41,6 @@ RECORDS = {
     ("kind", "change", "complaint"),
     [
         ("claim", lambda one: one["statements"][0].update(low=2.0), "statements: `low` lies above `high`"),
-        ("claim", lambda one: one["statements"][0].pop("rule"), "statements: rule missing in a row"),
         ("claim", lambda one: one["measures"][0]["cells"][0].update(n=-1), "measures.cells: `n` is negative"),
         ("claim", lambda one: one["measures"][0]["rows"][0].update(repeat=1), "measures.rows: two rows have the same"),
         ("sandbox", lambda one: one["power"][0].update(margin=15), "power: `margin` lies outside [-1, 1]"),

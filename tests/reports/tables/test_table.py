@@ -1,7 +1,6 @@
 """A table is declared once: a wrong frame is refused, a right one is written, read and shown."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -72,11 +71,6 @@ def test_rounding_and_missing_values_are_within_bounds() -> None:
     assert table.validated(frame, "")["since"].isna().tolist() == [True, False]
     with pytest.raises(ValueError, match=r"`since` lies outside \[0, 9\], in 1 row"):
         table.validated(frame.assign(since=pd.array([None, 10], dtype="Int64")), "")
-
-
-def test_csv_can_be_left_out(tmp_path: Path) -> None:
-    replace(TABLE, csv=False).write(rows(), tmp_path, "dark")
-    assert [path.name for path in tmp_path.iterdir()] == ["dark.parquet"]
 
 
 def test_every_kind_of_number_is_written_by_its_writer() -> None:

@@ -9,7 +9,6 @@ from rich.console import Console
 
 from reports.tables.cells import TextColumn
 from reports.tables.text_table import TextTable, latex, rich_rows
-from reports.templates.environment import environment
 
 HOSTILE = '<b>&"|</script>`_$%#{}~^\\'
 
@@ -78,21 +77,9 @@ def test_where_no_room_is_left_the_widest_others_give_way_to_the_first_column() 
     assert widths[2] == widths[4] == len("accuracy,")
 
 
-def wide(*titles: str, rows: int = 1) -> TextTable:
-    """Return a table of rows that are about one label: it, then numbers, the row's in each column."""
-    columns = (TextColumn("Label", itemgetter(0), "row"), *(TextColumn(one, itemgetter(1)) for one in titles))
-    return TextTable.of("Wide", columns, [("obj", str(row)) for row in range(1, rows + 1)])
-
-
-def test_a_table_opens_with_eight_columns_and_folds_the_others() -> None:
-    narrow, table = wide(*"abcdefg"), wide(*"abcdefghi")
-    made = environment().from_string('{% from "table.html.j2" import table %}{{ table(told) }}')
-    assert made.render(told=table).count(' more"') == 4
-    assert 'data-more> all 10 columns<span class="sr"> of Wide</span>' in made.render(told=table)
-    assert "data-more" not in made.render(told=narrow)
-
-
 def test_a_table_without_its_folded_columns_keeps_an_open_one_of_the_same_title() -> None:
-    table = wide("n", "interval", *"abcde", "gain", "interval").opened
+    titles = ("n", "interval", *"abcde", "gain", "interval")
+    columns = (TextColumn("Label", itemgetter(0), "row"), *(TextColumn(one, itemgetter(1)) for one in titles))
+    table = TextTable.of("Wide", columns, [("obj", "1")]).opened
     assert [column.title for column in table.page_columns] == ["Label", "n", "interval", *"abcde"]
     assert table.texts == (("obj", *"1111111"),)
