@@ -52,9 +52,8 @@ check: format lint types test-all  ## everything that CI checks
 format: $(TOOLS)  ## check the format
 	@$(BIN)/ruff format --check .
 
-lint: $(TOOLS)  ## check the code with ruff, and texts for retired phrases
+lint: $(TOOLS)  ## check the code with ruff
 	@$(BIN)/ruff check .
-	@$(BIN)/python docs/retired.py
 
 types: $(TOOLS)  ## check the types, and that every ignored one has its reason
 	@$(BIN)/mypy

@@ -80,7 +80,7 @@ def probe(name: str | Function, answers: Any = None) -> Probe:
     """Define a probe of your own for `score`: `@hs.probe` over a function, or with a name a function or a table.
 
     The function takes a sentence (`.words`; with trees `.heads`, `.deprels`, `.upos` and `.arcs("obj")`) and returns
-    {index of the query word: index or indices of the right words}. A table, a data frame or a .jsonl, .csv or .tsv file, has
+    {index of the query word: index or indices of the right words}. A data frame or a .jsonl, .csv or .tsv file has
     such answers in rows of text, query, gold and label (`probes.words.own`). Defined again in the same module it
     replaces what had the name. Raises ValueError for a name that a probe of elsewhere has, and for what is no probe.
     """

@@ -65,8 +65,8 @@ def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
     again = sum(len(stand_in[wording]) > 1 for wording in reported)
     if again > REPEATED * len(reported):
         yield (
-            f"{again} of the {len(reported)} texts of the report split stand word for word in several of its documents, "
-            "which count as independent: if they are copies, intervals are too narrow, so leave copies out"
+            f"{again} of the {len(reported)} texts of the report split stand word for word in several of its "
+            "documents, which count as independent: if they are copies, intervals are too narrow, so leave copies out"
         )
 
 

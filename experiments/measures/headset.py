@@ -157,13 +157,13 @@ class HeadSetMeasure(Measure):
     "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
 
     @property
-    def asked(self) -> bool:
+    def is_on(self) -> bool:
         """Whether its table asks for anything, ensembles among it."""
-        return super().asked or self.relations > 0
+        return super().is_on or self.relations > 0
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether heads are compared as a set."""
-        return super().asked
+        return super().is_on
 
     def _sample(self, run: RunContext) -> list[Document]:
         """Return texts of the report split on which heads are compared: of the scope that is read first."""

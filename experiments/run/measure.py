@@ -74,12 +74,12 @@ class Measure(ConfigTable, Reported):
     def _not_in_vain(self) -> Self:
         """Refuse keys of a table that asks for nothing, unless it says so itself."""
         keys = self.model_fields_set
-        if keys and not self.asked and self.switch not in keys:
+        if keys and not self.is_on and self.switch not in keys:
             raise ValueError(f"{', '.join(sorted(keys))}: nothing is measured without {self.switch}")
         return self
 
     @property
-    def asked(self) -> bool:
+    def is_on(self) -> bool:
         """Whether its table asks for anything."""
         return not self.switch or bool(getattr(self, self.switch))
 
@@ -88,7 +88,7 @@ class Measure(ConfigTable, Reported):
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether the run is to measure it; raises where what it asks for cannot be done."""
-        return self.asked
+        return self.is_on
 
     def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
         """Return what sees the maps of a split while its heads are scored."""

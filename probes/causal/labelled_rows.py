@@ -57,7 +57,9 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
     """
     if rows := [_row(place, row) for place, row in table_rows(table)]:
         return rows
-    raise LabelError(f"{table if isinstance(table, Path) else 'the table'}: no labelled row; files are .jsonl, .csv or .tsv")
+    raise LabelError(
+        f"{table if isinstance(table, Path) else 'the table'}: no labelled row; files are .jsonl, .csv or .tsv"
+    )
 
 
 def _row(place: str, row: Any) -> LabelledRow:

@@ -146,7 +146,7 @@ class OwnProbe:
 
 
 def own_probe(name: str, answers: Any, module: str) -> Probe:
-    """Define a probe by a function of a sentence, or by a table of answers: a data frame, or a .jsonl, .csv or .tsv file.
+    """Define a probe by a function of a sentence, or a table of answers: a data frame or a .jsonl, .csv or .tsv file.
 
     A table has a row for each query: text (one sentence, as a string or as a list of words), query (index of the word),
     gold (index, or list of them) and, if there is one, label. Asked are sentences of the corpora that have the words of

@@ -83,10 +83,10 @@ def test_it_is_not_measured_while_its_switch_is_off(name: str) -> None:
 
 def test_keys_of_a_table_that_asks_for_nothing_are_refused() -> None:
     kind = MEASURES["heads"]
-    with pytest.raises(ValueError, match="groups, words: nothing is measured without texts$"):
+    with pytest.raises(ValueError, match=r"groups, words: nothing is measured without texts"):
         kind(groups=3, words=9)
-    assert not kind(groups=3, texts=0).asked  # switched off on purpose
-    assert kind(words=9, relations=2).asked  # ensembles alone
+    assert not kind(groups=3, texts=0).is_on  # switched off on purpose
+    assert kind(words=9, relations=2).is_on  # ensembles alone
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -136,7 +136,7 @@ def put(key: str, *shape: int) -> Callable[[dict[str, Tensor]], None]:
 def test_weights_that_are_whole_numbers_are_refused(folder: Path) -> None:
     whole = {"bert.encoder.layer.1.attention.self.query.bias": torch.zeros(32, dtype=torch.long)}
     change_weights(folder, lambda tensors: tensors.update(whole))
-    with pytest.raises(WeightsError, match="holds torch.int64, expected floating-point"):
+    with pytest.raises(WeightsError, match=r"holds torch.int64, expected floating-point"):
         load_encoder(folder)
 
 

@@ -138,7 +138,7 @@ def test_minilm_is_the_pinned_one_and_reads_words(minilm_folder: Path) -> None:
 
 def test_files_that_are_not_the_pinned_ones_are_refused(minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MINILM_SHA256, "tokenizer.json", "0" * 64)
-    with pytest.raises(ModelError, match="tokenizer.json is not that of minilm"):
+    with pytest.raises(ModelError, match=r"tokenizer.json is not that of minilm"):
         load_model("minilm")
 
 

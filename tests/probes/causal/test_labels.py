@@ -434,8 +434,8 @@ def test_a_file_with_two_columns_of_labels_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("text,label,label\na film,0,1\n", "utf-8")
     with pytest.raises(CorpusError, match=r"rows\.csv:1: 2 columns called 'label', expected one$"):
         labelled_rows(tmp_path / "rows.csv")
-    with pytest.raises(LabelError, match=r"rows\.tsv: no labelled row; files are \.csv or \.jsonl$"):
-        labelled_rows((tmp_path / "rows.csv").rename(tmp_path / "rows.tsv"))
+    with pytest.raises(LabelError, match=r"rows\.txt: no labelled row; files are \.jsonl, \.csv or \.tsv$"):
+        labelled_rows((tmp_path / "rows.csv").rename(tmp_path / "rows.txt"))
 
 
 def test_words_and_labels_may_be_arrays_and_empty_cells_are_none() -> None:

@@ -1,4 +1,4 @@
-"""Local and global layers on the page of a run; experiments/run/test_local_layers.py scores models that have them."""
+"""Local and global layers on the page of a run; tests/experiments/run/test_local_layers.py scores models with them."""
 
 import shutil
 from pathlib import Path
