@@ -131,7 +131,7 @@ def ablate(
     model with randomly initialised weights. Raises TypedError for a head that the model does not have or a text it
     cannot read.
     """
-    if isinstance(text, str) and Path(text).suffix in (".csv", ".jsonl") and Path(text).is_file():
+    if isinstance(text, str) and Path(text).suffix.lower() in (".csv", ".tsv", ".jsonl") and Path(text).is_file():
         raise TypedError(f"a string is a sentence; for the rows of this file give Path({text!r})")
     if isinstance(text, Path | pd.DataFrame):
         return _ablate_rows(model, [heads] if isinstance(heads, str) else heads, text, how, seed, score)

@@ -202,7 +202,7 @@ class CircuitsMeasure(Measure):
         """
         from mha.models.circuits import encoder_of
 
-        return self.is_on and encoder_of(run.model) is not None and bool(self._pairs)
+        return self.enabled and encoder_of(run.model) is not None and bool(self._pairs)
 
     @property
     def _pairs(self) -> Pairs:

@@ -73,6 +73,7 @@ class ClassifiersMeasure(Measure):
     title = "Trained classifiers of heads"
     place = 80
     switch = "tasks"
+    more_switches = ("parser", "pairs")
     tables = {"classifiers": CLASSIFIERS, "codes": CODES, "layers": LAYERS}
     methods = (
         Method(

@@ -126,7 +126,7 @@ class DecilesMeasure(Measure):
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether it is switched on and the run reads sentences' attention; else a note says why not."""
-        if not self.is_on:
+        if not self.enabled:
             return False
         reads = run.config.scoring.maps == "weights" and "sentence" in run.scopes
         if not reads:

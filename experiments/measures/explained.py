@@ -142,5 +142,5 @@ def _highest(rows: pd.DataFrame, head: IntArray, heads: int) -> IntArray:
 def _sentence(row: Mapping[Any, Any], begin: str) -> str:
     share, random = float(row["explained"]), float(row["explained_random"])
     beside = f" ({percent(random)} % with randomly initialised weights)" if random == random else ""
-    explain = f"its roles explain {percent(share)} % of it{beside}" if share or row["roles"] else "it has no role there"
-    return f"{begin}Attention between words is {percent(row['between'])} % of all its attention; {explain}."
+    explain = f"; its roles explain {percent(share)} % of it{beside}" if share or row["roles"] else ""
+    return f"{begin}Attention between words is {percent(row['between'])} % of all its attention{explain}."

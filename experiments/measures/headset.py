@@ -132,6 +132,7 @@ class HeadSetMeasure(Measure):
     title = "Relations between heads"
     place = 100
     switch = "texts"
+    more_switches = ("relations",)
     tables = {"distances": DISTANCES, "subspaces": SUBSPACES, "contrasts": CONTRASTS, "places": PLACES}
     methods = (
         Method(
@@ -155,15 +156,6 @@ class HeadSetMeasure(Measure):
     "Texts of the selection split, at the most, on which ensembles are chosen."
     words: int = Field(default=20_000, ge=1)
     "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
-
-    @property
-    def is_on(self) -> bool:
-        """Whether its table asks for anything, ensembles among it."""
-        return super().is_on or self.relations > 0
-
-    def wanted(self, run: RunContext) -> bool:
-        """Return whether heads are compared as a set."""
-        return super().is_on
 
     def _sample(self, run: RunContext) -> list[Document]:
         """Return texts of the report split on which heads are compared: of the scope that is read first."""

@@ -127,7 +127,7 @@ class PatchingMeasure(Measure):
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether it is switched on; raises ModelError for a model without a masked-LM head."""
-        return self.is_on and run.lm is not None
+        return self.enabled and run.lm is not None
 
     def measure(self, run: RunContext, read: Read) -> Frames:
         """Return what each head restores; note how far the model tells sentences apart, and what was left out."""

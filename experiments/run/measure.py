@@ -58,6 +58,8 @@ class Measure(ConfigTable, Reported):
     "Those whose tables it takes into account, where the run has them."
     switch: ClassVar[str] = ""
     "The key without which it is not measured: while it is 0, no, or names nothing."
+    more_switches: ClassVar[tuple[str, ...]] = ()
+    "Keys with which its table asks for something else, that other measures read."
 
     @classmethod
     def of(cls, config: Config) -> Self:
@@ -73,22 +75,18 @@ class Measure(ConfigTable, Reported):
     @model_validator(mode="after")
     def _not_in_vain(self) -> Self:
         """Refuse keys of a table that asks for nothing, unless it says so itself."""
-        keys = self.model_fields_set
-        if keys and not self.is_on and self.switch not in keys:
-            raise ValueError(f"{', '.join(sorted(keys))}: nothing is measured without {self.switch}")
+        keys, switches = self.model_fields_set, [key for key in (self.switch, *self.more_switches) if key]
+        changed = [key for key in sorted(keys) if getattr(self, key) != getattr(type(self).model_construct(), key)]
+        if switches and changed and keys.isdisjoint(switches):
+            raise ValueError(f"{', '.join(changed)}: nothing is measured without {' or '.join(switches)}")
         return self
-
-    @property
-    def is_on(self) -> bool:
-        """Whether its table asks for anything."""
-        return not self.switch or bool(getattr(self, self.switch))
 
     def check(self, config: Config) -> None:
         """Raise ValueError where another table of `config` does not fit this one."""
 
     def wanted(self, run: RunContext) -> bool:
         """Return whether the run is to measure it; raises where what it asks for cannot be done."""
-        return self.is_on
+        return not self.switch or bool(getattr(self, self.switch))
 
     def observers(self, run: RunContext, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
         """Return what sees the maps of a split while its heads are scored."""

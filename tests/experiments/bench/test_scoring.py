@@ -133,6 +133,18 @@ def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., t
     return run
 
 
+@pytest.mark.parametrize(
+    ("corpus", "arguments"),
+    [(passes.EWT, ["--sentences", "9"]), (passes.EWT, ["--rounds", "2"]), ("the grammar", [])],
+)
+def test_less_than_the_record_has_is_not_kept(
+    corpus: str, arguments: list[str], measured: Callable[..., tuple[object, Path]]
+) -> None:
+    _, page = measured(corpus, *arguments)
+    assert "three probes" not in page.read_text(encoding="utf-8")
+    assert not (page.parent / "record.json").exists()
+
+
 def test_one_part_is_measured_anew_and_the_others_stay_unless_versions_differ(
     measured: Callable[..., tuple[object, Path]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ import psutil
 import pytest
 import torch
 
+from experiments.compare import atlas
 from experiments.compare.atlas import AtlasError, _differences, do_run, make_atlas
 from experiments.compare.grid import GridRun, load_atlas
 from experiments.config.config import ConfigError, resolved
@@ -149,6 +150,17 @@ def test_a_run_that_fails_is_told_when_the_others_are_done(grid: Path, tmp_path:
     record = ATLAS_PAGE.read(tmp_path / "tiny")
     assert [bool(one.failed) for one in record.runs] == [False, True, False, True]
     assert (tmp_path / "tiny" / "index.html").is_file()
+
+
+def test_the_model_of_several_runs_is_loaded_once(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[tuple[object, ...]] = []
+    load = atlas.load_model
+    monkeypatch.setattr(atlas, "load_model", lambda *of, **more: loaded.append(of) or load(*of, **more))
+    monkeypatch.setattr(atlas, "resume_or_run", lambda *of, **more: None)
+    atlas._loaded.cache_clear()
+    for one in load_atlas(grid, ["seeds=[0, 1]"]).cells:
+        assert not do_run(resolved(one.config), str(tmp_path), 1).failed
+    assert [(source, seed) for _, source, seed in loaded][:3] == [("pretrained", 0), ("random", 0), ("random", 1)]
 
 
 @pytest.mark.parametrize("number", [3, 0])

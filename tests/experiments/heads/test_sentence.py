@@ -95,8 +95,8 @@ def test_a_masked_lm_knows_less_by_the_log_probability_that_it_loses(speaker: Pa
 
 
 def test_a_file_is_no_sentence_and_each_head_goes_with_no_names(model: Model, tmp_path: Path) -> None:
-    rows = tmp_path / "rows.csv"
-    rows.write_text("text,label\nThe king,0\n", encoding="utf-8")
+    rows = tmp_path / "rows.TSV"
+    rows.write_text("text\tlabel\nThe king\t0\n", encoding="utf-8")
     with pytest.raises(TypedError, match="a string is a sentence; for the rows of this file give Path"):
         ablate(model, "1-1", str(rows))
     with pytest.raises(TypedError, match='"each" is every head alone; give it, or names of heads'):

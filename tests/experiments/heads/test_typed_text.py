@@ -68,8 +68,12 @@ def test_every_taker_of_a_head_refuses_one_that_is_not_there_in_the_same_words(
 def test_a_word_is_its_number_or_itself() -> None:
     words = ["the", "dog", "and", "the", "2"]
     assert [find_word(words, word) for word in ("2", "dog", "1", "5")] == [1, 1, 0, 4]
-    with pytest.raises(TypedError, match="there is no word 6: the text has words 1 to 5"):
-        find_word(words, "6")
+    for word, message in (
+        ("6", "there is no word 6: the text has words 1 to 5"),
+        ("the", "'the' stands at 1, 4: give the number of the word"),
+    ):
+        with pytest.raises(TypedError, match=message):
+            find_word(words, word)
 
 
 def test_a_word_that_the_model_takes_for_a_special_token_is_refused(model: Model) -> None:

@@ -83,10 +83,11 @@ def test_it_is_not_measured_while_its_switch_is_off(name: str) -> None:
 
 def test_keys_of_a_table_that_asks_for_nothing_are_refused() -> None:
     kind = MEASURES["heads"]
-    with pytest.raises(ValueError, match=r"groups, words: nothing is measured without texts"):
+    with pytest.raises(ValueError, match=r"groups, words: nothing is measured without texts or relations"):
         kind(groups=3, words=9)
-    assert not kind(groups=3, texts=0).is_on  # switched off on purpose
-    assert kind(words=9, relations=2).is_on  # ensembles alone
+    for fine in ({"words": 9, "relations": 2}, {"groups": 3, "texts": 0}, {"groups": 0}):
+        kind(**fine)
+    MEASURES["classifiers"](parser=True, sentences=9)
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -18,6 +18,7 @@ from probes.evidence.statistics import VerdictRule
 from probes.maps.relation_attention import RelationAttention
 from probes.scoring.score import Settings, score_corpus
 from reports import Run
+from reports.heads.card_parts import CardSource
 
 pytestmark = pytest.mark.slow
 
@@ -60,6 +61,8 @@ def test_roles_explain_attention_on_their_pairs_of_heads_and_of_random_weights(g
     assert not np.isclose(heads["explained"], heads["explained_random"])[:2].any()
     assert heads["between"].between(0.01, 0.99).all()
     np.testing.assert_allclose(np.ravel(next(ExplainedMeasure.maps(graded)).values), 100 * heads["explained"])
+    cards = {name: ExplainedMeasure.card(CardSource(graded), name) for name in ("1-1", "2-2")}
+    assert ["its roles explain" in card.sentences[0] for card in cards.values() if card] == [True, False]
 
 
 def test_what_stands_beside_it_is_the_first_control_on_the_report_split(base: Path, graded: Run) -> None:

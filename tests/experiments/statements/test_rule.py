@@ -32,6 +32,15 @@ def test_the_whole_interval_decides(rule: Rule, low: float, high: float, verdict
     assert rule.verdict(Estimate((low + high) / 2, low, high, 5)) == verdict
 
 
+def test_a_rule_says_in_words_what_it_does() -> None:
+    said = "the whole 95 % interval lies"
+    assert ABOVE.words() == f"Holds if {said} above 0, does not hold if all of it lies at 0 or below, else not decided."
+    assert f"{said} below 0, does not hold if all of it lies at 0 or above" in BELOW.words()
+    assert f"{said} between 0.8 and 1.25, does not hold if all of it lies outside of that" in BETWEEN.words()
+    assert f"{said} below 1 %, does not hold if all of it lies at 1 % or above" in Rule(below=0.01, unit="%").words()
+    assert "above 2.5 points" in Rule(above=0.025).words()
+
+
 TRAINED = Estimate(0.4, 0.35, 0.45, 100)
 
 

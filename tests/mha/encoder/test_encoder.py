@@ -108,3 +108,13 @@ def test_fresh_weights_have_the_spread_of_bert_and_a_zero_row_for_padding() -> N
     assert encoder.lm_head.decoder.weight is encoder.pieces.weight
     assert bool((encoder.pieces.weight[3] == 0).all())
     assert bool((encoder.pieces.weight[4] != 0).any())
+
+
+@pytest.mark.parametrize("saved", ["bert, gelu_new", "distilbert, relu"], indirect=True)
+def test_the_masked_lm_head_gives_the_logits_of_transformers(saved: Path, pieces: Tensor, mask: Tensor) -> None:
+    theirs = hub.AutoModelForMaskedLM.from_pretrained(saved).eval()
+    encoder = load_encoder(saved)
+    assert encoder.lm_head is not None
+    with torch.no_grad():
+        expected = theirs(input_ids=pieces, attention_mask=mask.long()).logits
+        torch.testing.assert_close(encoder.lm_head(encoder(pieces, mask))[mask], expected[mask], rtol=0, atol=3e-5)

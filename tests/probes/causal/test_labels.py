@@ -191,7 +191,7 @@ def test_one_logit_is_a_yes_or_no_under_bce_and_else_a_number_of_a_cross_encoder
 ) -> None:
     torch.manual_seed(7)
     module, fast = BertForSequenceClassification(BertConfig(num_labels=1, **said, **SIZE, **BERT)), tokenizer()
-    gold = torch.tensor([0.0, 1, 1, 0] * 5)
+    gold = torch.tensor([0.0, 1, 1, 0] * 5) if number is None else torch.linspace(-1, 1, 20)
     behaviour = decided(load(module, fast), pd.DataFrame({"text": texts(20), "label": gold.tolist()}))
     given, found = torch.stack([logits(module, fast, text) for text in texts(20)])[:, 0], means(behaviour)
     if number is not None:
@@ -425,6 +425,9 @@ def test_rows_are_read_from_files_as_from_frames(model: Model, tmp_path: Path) -
     assert [name for name in names if has_labels(tmp_path / name)] == [*names[:3]]
     for name in names[:3]:
         assert means(decided(model, frame)) == means(decided(model, tmp_path / name))
+    (tmp_path / "quoted.tsv").write_text('text\tlabel\n"He said ""no"""\t1\n', "utf-8")
+    with pytest.raises(CorpusError, match=r"quoted\.tsv:2: .* has the quotation marks that spreadsheets put"):
+        labelled_rows(tmp_path / "quoted.tsv")
     (tmp_path / "words.csv").write_text("words,label\nthe film,O B\n", "utf-8")
     (row,) = labelled_rows(tmp_path / "words.csv")
     assert (row.words, row.label) == (("the", "film"), ("O", "B"))

@@ -131,6 +131,18 @@ def test_the_cosine_is_that_of_whole_maps_head_by_head(model: Model) -> None:
     assert (found[1] < 0.99).all()
 
 
+def test_the_distance_is_the_mean_jensen_shannon_divergence() -> None:
+    one, other = random_rows(7, 5, 3, 0), random_rows(7, 5, 2, 1)
+    expected = [
+        [
+            np.mean([jensenshannon(p, q) ** 2 for p, q in zip(one[:, :, i], other[:, :, j], strict=True)])
+            for j in range(2)
+        ]
+        for i in range(3)
+    ]
+    np.testing.assert_allclose(map_distance(one, other), expected, atol=1e-6)
+
+
 def test_chance_is_the_mean_over_all_pairs_that_are_allowed() -> None:
     distance = np.arange(16.0).reshape(4, 4)
     assert match_heads(distance, 2, within_layers=False).chance == 7.5

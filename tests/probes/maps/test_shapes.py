@@ -144,6 +144,23 @@ def test_a_table_has_rows_of_pairs_only_where_there_are_pairs(model: Model) -> N
         np.testing.assert_allclose(sums, 2, rtol=1e-5)  # each text gives all of its attention to one of the four ends
 
 
+def test_what_a_text_does_not_have_is_not_measured(model: Model) -> None:
+    """One word, no tree, no tags, no other sentence."""
+    document = Document("d", (Sentence("s", ("ship",), np.array([-1]), ("",)),))
+    shapes = observed(model, Corpus.of([document]).sentences())
+    missing = {measure for place, measure in enumerate(MEASURES) if not shapes.n[:, place].any()}
+    assert ("attention", "period or comma") not in missing, "0 is a number: nothing went to what is not there"
+    assert missing == {
+        ("attention", "punctuation"),
+        ("distance", "words"),
+        ("sieve", "syntactic"),
+        ("sieve", "block"),
+        *(("offset", name) for name in OFFSETS if name != "0"),
+        *(measure for measure in MEASURES if measure[0] == "class"),
+        *PAIRED,
+    }
+
+
 def sums(model: Model, seed: int, **heads: float) -> Shapes:
     """40 clusters of two texts; the score of the sieve "local" of heads h0, h1 and so on, with noise."""
     shapes = Shapes(model, [f"d{i}" for i in range(40)])

@@ -3,9 +3,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from probes.records import Document, Mention, Sentence
-from probes.scoring.baseline_texts import Shown
+from probes.scoring.baseline_texts import Counts, Shown
 from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable, LikeliestDistance, Offset
 from probes.scoring.scorer import score_rows
 from probes.targets import Items, Targets, gather, key_sets
@@ -128,6 +130,24 @@ def test_the_lexical_table_is_the_one_made_by_hand() -> None:
     )
     np.testing.assert_allclose(row, expected / expected.sum(), rtol=1e-6)
     assert int(row.argmax()) == 1
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3)), max_size=9), max_size=4))
+def test_counts_are_those_of_a_dictionary(batches: list[list[tuple[int, int]]]) -> None:
+    counts, expected = Counts(), {}
+    labels = ("a", "b")
+    for pairs in batches:
+        items = ask([[(0, [1])] * max(1, len(pairs))])
+        label = np.array([one for one, _ in pairs] or [0], np.int64)
+        items = items.take(np.arange(len(label)), label, labels)
+        thing = np.array([thing for _, thing in pairs], np.int64)
+        counts.add(counts.codes(items, np.arange(len(pairs)), thing))
+        for pair in pairs:
+            expected[pair] = expected.get(pair, 0) + 1
+        everything = [(label, thing) for label in (0, 1) for thing in range(4)]
+        asked = items.take(np.zeros(8, np.int64), np.array([one for one, _ in everything], np.int64), labels)
+        codes = counts.codes(asked, np.arange(8), np.array([thing for _, thing in everything], np.int64))
+        assert counts.of(codes)[0].tolist() == [expected.get(pair, 0) for pair in everything]
 
 
 @pytest.mark.parametrize("name", [*BASELINES, LEXICAL])
