@@ -77,7 +77,8 @@ class Measure(ConfigTable, Reported):
         """Refuse keys of a table that asks for nothing, unless it says so itself."""
         keys, switches = self.model_fields_set, [key for key in (self.switch, *self.more_switches) if key]
         changed = [key for key in sorted(keys) if getattr(self, key) != getattr(type(self).model_construct(), key)]
-        if switches and changed and keys.isdisjoint(switches):
+        said = not keys.isdisjoint(switches) or any(getattr(self, key) for key in switches)
+        if switches and changed and not said:
             raise ValueError(f"{', '.join(changed)}: nothing is measured without {' or '.join(switches)}")
         return self
 

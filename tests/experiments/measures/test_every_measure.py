@@ -88,6 +88,7 @@ def test_keys_of_a_table_that_asks_for_nothing_are_refused() -> None:
     for fine in ({"words": 9, "relations": 2}, {"groups": 3, "texts": 0}, {"groups": 0}):
         kind(**fine)
     MEASURES["classifiers"](parser=True, sentences=9)
+    MEASURES["shapes"](threshold=2.0)  # on by default
 
 
 @pytest.mark.parametrize("name", MEASURES)
