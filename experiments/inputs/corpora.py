@@ -54,7 +54,8 @@ def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
         yield from corpus.notes
         yield from remark_notes(f"{corpus.name} ({split})", corpus.sentences().remarks())
     selected, reported = (corpus.sentences().wordings() for corpus in corpora)
-    if both := len([*filter({*selected}.__contains__, reported)]):
+    known = {*selected}
+    if both := sum(wording in known for wording in reported):
         yield (
             f"{both} of the {len(reported)} texts of the report split stand word for word in the selection "
             "split too: heads are evaluated on them by what selected them, so leave out what is in both"
@@ -66,7 +67,8 @@ def corpus_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
     if again > REPEATED * len(reported):
         yield (
             f"{again} of the {len(reported)} texts of the report split stand word for word in several of its "
-            "documents, which count as independent: if they are copies, intervals are too narrow, so leave copies out"
+            "documents, which count as independent: copies make intervals too narrow, so leave them out (what a "
+            "grammar drew anew is no copy)"
         )
 
 

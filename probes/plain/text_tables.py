@@ -139,7 +139,7 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
     """Yield place and columns, None if empty, of every row of a data frame, .jsonl, .csv or .tsv file.
 
     Nothing of other files. Raises CorpusError for a .csv or .tsv file that has a column of ONCE twice, and for a cell
-    of a .tsv file in the quotation marks of a spreadsheet.
+    of these columns in the quotation marks that a spreadsheet puts into a .tsv file.
     """
     if not isinstance(path, Path):
         yield from ((f"row {number}", row) for number, row in enumerate(path.to_dict("records"), start=1))
@@ -152,8 +152,9 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
         if twice := [name for name in ONCE if names.count(name) > 1]:
             raise CorpusError(f"{path}:1: {names.count(twice[0])} columns called {twice[0]!r}, expected one")
         for number, row in lines:
-            for cell in row if suffixes_of(path)[-1] == ".tsv" else ():
-                refuse_quoting(cell, f"{path}:{number}")
+            for name, cell in zip(names, row, strict=True) if suffixes_of(path)[-1] == ".tsv" else ():
+                if name in ONCE:
+                    refuse_quoting(cell, f"{path}:{number}")
             yield f"{path}:{number}", dict(zip(names, (cell or None for cell in row), strict=True))
 
 

@@ -428,6 +428,8 @@ def test_rows_are_read_from_files_as_from_frames(model: Model, tmp_path: Path) -
     (tmp_path / "quoted.tsv").write_text('text\tlabel\n"He said ""no"""\t1\n', "utf-8")
     with pytest.raises(CorpusError, match=r"quoted\.tsv:2: .* has the quotation marks that spreadsheets put"):
         labelled_rows(tmp_path / "quoted.tsv")
+    (tmp_path / "quoted.tsv").write_text('text\tlabel\tsource\nThe film\t1\t"a, b"\n', "utf-8")
+    assert len(labelled_rows(tmp_path / "quoted.tsv")) == 1, "no column that is read"
     (tmp_path / "words.csv").write_text("words,label\nthe film,O B\n", "utf-8")
     (row,) = labelled_rows(tmp_path / "words.csv")
     assert (row.words, row.label) == (("the", "film"), ("O", "B"))
