@@ -82,7 +82,7 @@ def time_runs(rounds: int, changes: Sequence[str] = (), texts: Sequence[Document
 
     After each run comes a plain pass over the texts, if there are any.
     """
-    seconds, first, cpu, plain, stages = [], [], [], [], {}
+    seconds, first, cpu, plain, told = [], [], [], [], {}
     read = _plain_pass(texts) if texts else None
     command = [sys.executable, "-c", "from experiments.cli import main; main()", "--quiet", "run", "quickstart"]
     command += [word for change in changes for word in ("--set", change)]
@@ -99,13 +99,11 @@ def time_runs(rounds: int, changes: Sequence[str] = (), texts: Sequence[Document
                 raise subprocess.CalledProcessError(running.returncode, command)
             seconds.append(round(time.perf_counter() - start, 1))
             cpu.append(round(_of_children() - before, 1))
-            found = json.loads((Path(folder) / "quickstart" / "run.json").read_text(encoding="utf-8"))
-            stages = found["stages"] | {"threads": found["threads"]}
+            told = json.loads((Path(folder) / "quickstart" / "run.json").read_text(encoding="utf-8"))
         if read is not None:
             plain.append(timed(read, texts))
-    threads = stages.pop("threads")
     times = {"run seconds": seconds, "first page seconds": first, "CPU seconds": cpu, "plain pass seconds": plain}
-    return {"threads": threads, **times, "stages of the last": stages}
+    return {"threads": told["threads"], **times, "stages of the last": told["stages"]}
 
 
 def _plain_pass(texts: Sequence[Document]) -> Callable[[Sequence[Document]], None]:

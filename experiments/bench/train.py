@@ -26,6 +26,7 @@ from torch import Tensor
 from transformers.utils import logging
 
 from experiments.bench.records import end, goal, goal_table, machine, new_record, paragraphs
+from experiments.statements.trained import held_out_loss
 from mha import Encoder, EncoderConfig, export_encoder, load_encoder
 from mha.device import autocast, device_of, uses_bf16
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
@@ -166,10 +167,10 @@ def compare_losses(config: EncoderConfig, seeds: int, steps: int) -> list[dict[s
         batches = grammar_batches(LOSS_ROWS, steps + EVALUATED, seed)
         training, held_out = batches[:steps], batches[steps:]
         ours, start = initialised(config, seed), initialised(config, seed)
-        before = evaluation_loss(start, held_out)
+        before = held_out_loss(start, held_out)
         train_ours(ours, training, seed)
         theirs, _ = train_theirs(start, training, seed, ATTENTION[0])
-        pair = {OURS: evaluation_loss(ours, held_out), "transformers": evaluation_loss(theirs, held_out)}
+        pair = {OURS: held_out_loss(ours, held_out), "transformers": held_out_loss(theirs, held_out)}
         losses.append({"seed": seed, "untrained": before, **pair})
     return losses
 
@@ -315,14 +316,6 @@ def labels(batch: MaskedBatch) -> Tensor:
     """Return [batch, length]: the gold piece where one is masked, -100 elsewhere, as `transformers` wants it."""
     flat = torch.full((batch.pieces.numel(),), -100)
     return flat.index_copy_(0, batch.masked, batch.gold).view_as(batch.pieces)
-
-
-@torch.no_grad()
-def evaluation_loss(encoder: Encoder, batches: Sequence[MaskedBatch]) -> float:
-    """Return the mean loss in nats a masked piece, in float32 and without dropout."""
-    encoder.eval()
-    masked = sum(len(batch.gold) for batch in batches)
-    return sum(float(masked_lm_loss(encoder, batch)) * len(batch.gold) for batch in batches) / masked
 
 
 if __name__ == "__main__":

@@ -69,15 +69,14 @@ def measure(section: HeadCountSection, work: Work) -> ClaimRecord:
     )
 
 
-def examine(section: HeadCountSection, training: Path) -> dict[str, float | None]:
+def examine(section: HeadCountSection, training: Path) -> dict[str, float]:
     """Return what is measured of the last checkpoint of a training."""
     last = read_checkpoints(training)[-1]
     model = load_model(str(last.folder))
-    agreement = agreement_accuracy(model, section.pairs, section.pairs_seed).across
     return {
         "parameters": parameters(model),
-        "loss": None if math.isnan(last.evaluation_loss) else last.evaluation_loss,
-        "agreement": None if math.isnan(agreement) else agreement,
+        "loss": last.evaluation_loss,
+        "agreement": agreement_accuracy(model, section.pairs, section.pairs_seed).across,
         "specialised": heads_of(specialised(section, model, last.folder)),
         "all": model.layers * model.heads,
     }

@@ -90,7 +90,7 @@ def _statements(found: dict[str, Any]) -> list[JudgedStatement]:
             why="W_O is linear, so what heads add through it adds up",
         ),
         *(
-            judged(f"{text}", f"{interaction}; {STAGES[stage]}{apart}", found[stage], none)
+            judged(text, f"{interaction}; {STAGES[stage]}{apart}", found[stage], none)
             for stage, text in (
                 ("norm", "W_O is the only place: residual and LayerNorm add no interaction"),
                 ("feed_forward", "W_O is the only place: the feed-forward net adds no interaction"),

@@ -15,14 +15,11 @@ from experiments.claims.heads import folder_of
 from experiments.statements.claim import Claim, Work, claim_measure, rounds_of, rows_of
 from experiments.statements.estimates import difference, mean_of, ratio
 from experiments.statements.rule import Rule
-from experiments.statements.trained import TrainedSection, by_seed, each_training
+from experiments.statements.trained import TrainedSection, by_seed, each_training, held_out
 from experiments.training.checkpoints import read_checkpoints
-from experiments.training.texts import open_material, open_rows, open_vocabulary
-from experiments.training.train import encoder_config, training_settings
 from mha import Encoder, load_model
 from mha.encoder.masked_lm import MaskedBatch
 from mha.reading.sharpness import entropy, random_scores, score_gradient, sharpness
-from mha.training.task import Task, evaluation_batches
 from reports.statements.claim_record import ClaimMeasure, ClaimRecord, Row
 from reports.statements.statement import JudgedStatement, judged
 
@@ -50,7 +47,8 @@ class ScalingSection(TrainedSection):
 def measure(section: ScalingSection, work: Work) -> ClaimRecord:
     """Look at random scores first, then at encoders trained in both ways."""
     drawn = {dimension: _draw(section, dimension) for dimension in section.dimensions}
-    label, examined = folder_of(section.heads), partial(_examine, batches=held_out(section))
+    _, batches = held_out(section.train)
+    label, examined = folder_of(section.heads), partial(_examine, batches=batches[: section.batches])
     found = {
         WITH: each_training(section, work, label, examined, heads=section.heads),
         WITHOUT: each_training(section, work, f"{label}-unscaled", examined, heads=section.heads, scale=False),
@@ -69,16 +67,6 @@ def _draw(section: ScalingSection, dimension: int) -> dict[str, list[float]]:
             result.setdefault(f"entropy {way}", []).append(float(entropy(F.softmax(own, -1)).mean()))
             result.setdefault(f"gradient {way}", []).append(score_gradient(own, seed))
     return result
-
-
-def held_out(section: TrainedSection) -> list[MaskedBatch]:
-    """Return the held-out batches of the training, at the most `batches` of them; masks are the same for all seeds."""
-    train = section.train
-    material = open_material(train)
-    vocabulary = open_vocabulary(train, material)
-    rows, held = open_rows(train, material, vocabulary)
-    task = Task(encoder_config(train, vocabulary), vocabulary, rows, held)
-    return evaluation_batches(task, training_settings(train, rows, 0), 0, 1)[: getattr(section, "batches", None)]
 
 
 def _examine(training: Path, batches: list[MaskedBatch]) -> dict[str, float]:

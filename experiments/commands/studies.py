@@ -29,7 +29,7 @@ def sandbox(
     Example: headscope sandbox --quick
     """
     with loading():
-        from experiments.sandbox import FULL, QUICK, run_study
+        from experiments.sandbox.study import FULL, QUICK, run_study
 
     with going_on("Parts that are done are kept: the same command with --resume goes on."), shown() as progress:
         folder = out or Path("runs/sandbox-quick" if quick else "runs/sandbox")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.statements.rule import CONTROLS
 from reports import Run
 from reports.formats import MISSING, day
 from reports.run.record import CorpusFacts, RunRecord
@@ -19,9 +20,6 @@ LEXICAL = "lexical table"
 
 MOST = 5
 "Heads that are named of those with the highest grade."
-
-UNTRAINED = ("random", "permuted")
-"Sources of models that have the hash of the weights that they were made from."
 
 
 def selected_row(row: BestHead, scores: pd.DataFrame, names: Iterable[str], about: dict[str, Any]) -> dict[str, Any]:
@@ -60,10 +58,11 @@ def highest(scores: pd.DataFrame, row: BestHead) -> dict[str, Any]:
 def same_weights(run: Run) -> tuple[str, ...]:
     """Return what runs of the same weights have in common: the hash, and for untrained weights how they were drawn.
 
-    Where a record has no hash it is the name of the model.
+    Untrained weights have the hash of those that they were made from. Where a record has no hash it is the name of the
+    model.
     """
     model = run.record.model
-    drawn = (model.source or "", str(run.record.seed)) if model.source in UNTRAINED else ()
+    drawn = (model.source or "", str(run.record.seed)) if model.source in CONTROLS else ()
     return (model.sha256 or f"called {model.name or run.name}", *drawn)
 
 
@@ -92,4 +91,4 @@ def model_titles(runs: Sequence[Run]) -> list[str]:
 def _model_title(run: Run) -> str:
     model = run.record.model
     name = model.title or run.name
-    return f"{name} ({model.source} weights)" if model.source in UNTRAINED else name
+    return f"{name} ({model.source} weights)" if model.source in CONTROLS else name

@@ -20,6 +20,7 @@ from experiments.run.cluster import failure, one_call, open_workers
 from experiments.run.config import checked
 from experiments.run.folder import check_free, is_done
 from experiments.run.run import resume_or_run
+from experiments.statements.rule import CONTROLS
 from mha import Model, load_model
 from mha.hooks import HookError
 from mha.parallel import threads
@@ -33,9 +34,6 @@ from reports.run.record import RunRecord
 from reports.scores.best_heads import best_heads, page_scores, probes
 from reports.scores.thresholds import RunThresholds
 from reports.scores.verdicts import Verdicts, find_all
-
-WITH_SEED = ("random", "permuted")
-"Sources of models whose weights the seed draws."
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ def _model(config: Config) -> Model | None:
     section = config.model
     if section.source == "checkpoint":
         return None
-    seed = config.seed if section.source in WITH_SEED else 0
+    seed = config.seed if section.source in CONTROLS else 0
     return replace(_loaded(section.reference, section.source, seed, section.device), precision=section.precision)
 
 

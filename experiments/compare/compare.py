@@ -17,6 +17,7 @@ import pandas as pd
 from experiments.compare.answers import made_text, texts_text
 from experiments.compare.differences import differences, head_changes, role_changes
 from experiments.compare.sides import QUESTION, CompareError, Side, open_side
+from experiments.statements.rule import CONTROLS
 from reports import Run
 from reports.compare.page import COMPARISON_PAGE, change_table
 from reports.compare.record import COMPARED, Compared, Comparison, RunPair
@@ -84,7 +85,7 @@ def refuse_unlike(first: Side, second: Side) -> None:
                 f"{texts[0]} and {texts[1]}; run both with the same [corpus.report]"
             )
     for key in READ_ALIKE:
-        read = [side.config.get("scoring", {}).get(key) for side in (first, second)]
+        read = [side.run.settings.get("scoring", {}).get(key) for side in (first, second)]
         if None not in read and read[0] != read[1]:
             raise CompareError(
                 f"{first.name} and {second.name} read heads differently: scoring.{key} is {read[0]!r} and {read[1]!r}"
@@ -145,7 +146,8 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
         sentences.append("The runs selected their heads on different texts.")
     if one.rule != other.rule:
         sentences.append("The runs grade heads by different rules ([verdict] of their configs).")
-    rivals = [(side.config.get("controls"), side.config.get("probes", {}).get("baselines")) for side in (one, other)]
+    configs = (one.run.settings, other.run.settings)
+    rivals = [(config.get("controls"), config.get("probes", {}).get("baselines")) for config in configs]
     if rivals[0] != rivals[1] and not one.checkpoint:
         sentences.append("The runs have different controls or baselines, which a head with a grade must beat.")
     unequal = sum(
@@ -195,7 +197,7 @@ def training_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterato
     found = [side.run.tables for side in sides]
     if all("behaviour" in tables for tables in found):
         rows = [tables["behaviour"].query("level == 'corpus'").set_index(["corpus", "method"]) for tables in found]
-        alike = sides[0].config.get("behaviour") == sides[1].config.get("behaviour")
+        alike = sides[0].run.settings.get("behaviour") == sides[1].run.settings.get("behaviour")
         if not alike:
             yield "Minimal pairs are not compared: [behaviour] of the configs differs, and so do the pairs."
         for pairs in rows[0].index.intersection(rows[1].index).unique() if alike else ():
@@ -232,14 +234,13 @@ def _not_compared(title: str, side: Side, beside: Side) -> list[str]:
     lacking = [question for question in side.best if question not in beside.best]
     sentences = []
     if of_probes := [probe for probe, _, _ in lacking if probe not in asked]:
-        names = ", ".join(dict.fromkeys(of_probes))
+        told = ", ".join(dict.fromkeys(of_probes))
         sentences.append(
-            f"Only {title} has selected heads of these probes: {names} ({len(of_probes)} label–direction pairs): not "
+            f"Only {title} has selected heads of these probes: {told} ({len(of_probes)} label–direction pairs): not "
             "compared, and no role of a head."
         )
     if only := [f"{label} ({variant})" for probe, label, variant in lacking if probe in asked]:
-        more = f" and {len(only) - 5} more" if len(only) > 5 else ""
-        sentences.append(f"Only {title} has a selected head for {', '.join(only[:5])}{more}: not compared.")
+        sentences.append(f"Only {title} has a selected head for {names(only, 5)}: not compared.")
     return sentences
 
 
@@ -262,7 +263,7 @@ def _compared(title: str, side: Side) -> Compared:
     layers, heads = (int(side.heads[column].max()) + 1 for column in ("layer", "head"))
     about = f"{model.title} ({model.weights}), {shape_text(layers, heads)}"
     # the hash is that of the weights of the run's model, as they are read
-    known = not side.checkpoint and model.source not in ("random", "permuted")
+    known = not side.checkpoint and model.source not in CONTROLS
     return Compared(title, about, texts_text(record.corpus("report")), made_text(record, weights=known))
 
 

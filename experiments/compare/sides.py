@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,15 +54,10 @@ class Side:
     checkpoint: bool
     "Whether it is told by biographies."
 
-    @cached_property
-    def config(self) -> dict[str, Any]:
-        """What was decided of the run."""
-        return tomllib.loads(self.run.config)
-
     @property
     def rule(self) -> RunThresholds:
         """When a head of the run has a grade."""
-        return RunThresholds.of(self.config)
+        return RunThresholds.of(self.run.settings)
 
     @cached_property
     def heads(self) -> pd.DataFrame:
@@ -171,7 +165,7 @@ def _of_checkpoint(name: str, run: Run, at: Mapping[str, str]) -> Side:
             raise CompareError(f"{name}: no {what} {place} in the biographies of {run.folder}; there are {there}")
         rows, curves = rows[rows[what] == place], curves[curves[what] == place]
     seed, step = int(rows["seed"].iloc[0]), int(rows["step"].iloc[0])
-    needed = RunThresholds.of(tomllib.loads(run.config)).margin
+    needed = RunThresholds.of(run.settings).margin
     low = rows["ci_low"] - rows["baseline_accuracy"]
     every = rows.assign(margin_low=low, graded=_enough(rows["margin"], low, needed))
     asked = rows.drop_duplicates(QUESTION).set_index(QUESTION)[["n", "baseline_accuracy"]]

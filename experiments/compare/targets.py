@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ from reports.formats import names_apart
 from reports.progress import Progress, each, silent
 from reports.scores.best_heads import BestHead, best_heads, page_scores
 from reports.scores.thresholds import RunThresholds
-from reports.tables.table import last_step
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,7 @@ def _notes(runs: Sequence[NamedRun]) -> Iterator[str]:
     """Yield what is left out of runs, and in what they differ."""
     for run in runs:
         yield from run.notes
-    if len({RunThresholds.of(tomllib.loads(run.run.config)) for run in runs if run.asks}) > 1:
+    if len({RunThresholds.of(run.run.settings) for run in runs if run.asks}) > 1:
         yield "The runs grade heads by different rules ([verdict] of their configs)."
 
 
@@ -155,13 +153,12 @@ def _of_head(head: Mapping[Any, Any], runs: Sequence[NamedRun]) -> Iterator[dict
         if (run := next(measured, None)) is None:
             continue
         costs = _costs(run, behaviour)
-        contrasts = run.run.tables.get("ablation_contrasts")
         about = {"target": head["target"], "model": head["model"], "run": run.title, "own": behaviour in own}
         damage = _damage(run, str(costs["way"].iloc[0])) if behaviour not in OF_ANY_TEXT else pd.Series(dtype=float)
         for _, rows in costs.groupby("measure", sort=False):
             if (rows["name"] == head["name"]).any():
                 effect = _effect(str(head["name"]), rows, damage)
-                together = {} if contrasts is None else _together(target, effect, last_step(contrasts))
+                together = _together(target, effect, run.run.last("ablation_contrasts"))
                 yield {name: (NOT_TOGETHER | effect | together | about)[name] for name in EFFECTS.names}
 
 
@@ -171,7 +168,7 @@ def _measured(run: NamedRun, behaviour: str) -> bool:
 
 def _costs(run: NamedRun, behaviour: str) -> pd.DataFrame:
     """Return what every single head costs of a behaviour, by the first way in which heads were taken away."""
-    table = last_step(run.run.tables["ablations"])
+    table = run.run.last("ablations")
     table = table[(table["behaviour"] == behaviour) & (table["kind"] == "head")]
     first: pd.DataFrame = table[table["way"] == table["way"].iloc[0]]
     return first

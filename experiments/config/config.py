@@ -104,3 +104,9 @@ def flat_keys(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, 
             yield from flat_keys(value, f"{above}{key}.")
         else:
             yield f"{above}{key}", value
+
+
+def differing_keys(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the keys of nested tables that have other values, named as `flat_keys` does."""
+    one, other = dict(flat_keys(before)), dict(flat_keys(now))
+    return [key for key in dict.fromkeys([*one, *other]) if one.get(key) != other.get(key)]

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.statements.numbers import Pairs, over_units, points, rows
+from experiments.statements.numbers import correlation, over_units, points, rows
 from experiments.statements.rule import LearnedRule, Rule
+from probes.evidence.statistics import spearman
 from reports.statements.figure import Figure
 
 PAPER = Paper(
@@ -45,11 +46,11 @@ def _told(heads: pd.DataFrame) -> str:
     return f"{100 * weights:.1f} % of the weights, {100 * norms:.1f} % of the norms"
 
 
-def _lengths(evidence: Evidence, token: str) -> Pairs:
+def _lengths(evidence: Evidence, token: str) -> tuple[np.ndarray, np.ndarray]:
     """Return each head's weight on a token and the mean length of what it takes from there, ||f(x)||."""
     heads = rows(_of_heads(evidence), label=token)
     weights = heads["mass of weights"].to_numpy(np.float64)
-    return Pairs(weights, heads["mass of norms"].to_numpy(np.float64) / weights)
+    return weights, heads["mass of norms"].to_numpy(np.float64) / weights
 
 
 def _separators(evidence: Evidence) -> Numbers:
@@ -64,7 +65,7 @@ def _separators(evidence: Evidence) -> Numbers:
 
 def _plane(evidence: Evidence) -> Figure:
     pairs = {name: _lengths(evidence, name) for name in SPECIAL}
-    series = {name: list(zip(one.first.tolist(), one.second.tolist(), strict=True)) for name, one in pairs.items()}
+    series = {name: list(zip(x.tolist(), y.tolist(), strict=True)) for name, (x, y) in pairs.items()}
     return Figure("dots", "Every head at special tokens", "weight", "length of the transformed value", series=series)
 
 
@@ -138,7 +139,7 @@ FINDINGS = (
             )
             for name in SPECIAL
         ],
-        measure=lambda evidence: {name: Measured(_lengths(evidence, name).spearman()) for name in SPECIAL},
+        measure=lambda evidence: {name: Measured(correlation(spearman, *_lengths(evidence, name))) for name in SPECIAL},
         figure=_plane,
     ),
     finding(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from experiments.statements.estimates import Estimate, mean_of
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Paper, Published, Statement
-from experiments.statements.numbers import Pairs, estimate_of, over_units, points, table
+from experiments.statements.numbers import correlation, estimate_of, over_units, points, table
 from experiments.statements.rule import LearnedRule, Rule
+from probes.evidence.statistics import pearson
 from reports.statements.figure import Figure
 
 PAPER = Paper("michel-2019", "Michel, Levy and Neubig 2019", "Are Sixteen Heads Really Better than One?")
@@ -58,17 +60,17 @@ def _few_heads_drawn(evidence: Evidence) -> Figure:
     return Figure("dots", "What agreement loses without each head", "layer", "accuracy lost", series, level=0)
 
 
-def _costs(evidence: Evidence) -> Pairs:
+def _costs(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
     """Return what the embedding loses without each head: on both corpora."""
     place = ["layer", "head"]
     one, other = (table(evidence, name, "importance").set_index(place).cost for name in ("effects", "transfer"))
     both = pd.concat([one, other], axis=1, join="inner")
-    return Pairs(both.iloc[:, 0].to_numpy(), both.iloc[:, 1].to_numpy())
+    return both.iloc[:, 0].to_numpy(), both.iloc[:, 1].to_numpy()
 
 
 def _transfer_drawn(evidence: Evidence) -> Figure:
-    pairs = _costs(evidence)
-    series = {"heads": list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))}
+    one, other = _costs(evidence)
+    series = {"heads": list(zip(one.tolist(), other.tolist(), strict=True))}
     title = "What the embedding loses without each head, on two corpora"
     return Figure("dots", title, "cosine lost on EWT", "cosine lost on GUM", series)
 
@@ -202,7 +204,7 @@ FINDINGS = (
             )
         ],
         readings=("effects", "transfer"),
-        measure=lambda evidence: Measured(_costs(evidence).pearson()),
+        measure=lambda evidence: Measured(correlation(pearson, *_costs(evidence))),
         figure=_transfer_drawn,
         fact="which heads write much is fixed by the weights, random ones too, whatever the text is",
     ),

@@ -16,7 +16,7 @@ from reports import Run
 from reports.blocks.block import Charts, every_block
 from reports.compare.page import COMPARISON_PAGE, change_table
 from reports.drawing.charts import FORMATS, save_pictures
-from reports.measures.registry import measures, run_tables
+from reports.measures.registry import measures_of, run_tables
 from reports.notebook.run_charts import run_pictures
 from reports.page.dataset_card import EXPORTED_SCORES, dataset_card, with_canonical_names
 from reports.tables.files import replace_file
@@ -83,7 +83,7 @@ def export(
 def _pictures(run: Run, probes: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return charts of a run in Vega-Lite: of its probes, and where none is named those of its page's sections."""
     found = run_pictures(run, probes)
-    for measure in () if probes else measures():
+    for measure in () if probes else measures_of(run):
         drawn = [
             chart for block in every_block(measure.page(run)) if isinstance(block, Charts) for chart in block.charts
         ]

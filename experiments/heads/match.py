@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.inputs.corpora import open_corpus
-from experiments.run.folder import open_model_of
+from experiments.run.folder import reopened
 from mha import Model, load_model
 from probes.maps.matching import Match, compared_rows, match_models, readable, same_roles, see_maps
 from probes.scoring.aligned import sample_texts
@@ -68,15 +68,17 @@ def match_heads_of(
     both = set(readable(first, drawn)) & set(readable(second, drawn))
     chosen = [drawn[place] for place in sorted(both)]
     read = counter(progress, "layers read", first.layers + second.layers)
-    mine, theirs = see_maps(first, chosen, read), see_maps(second, chosen, read)
-    if mine is None or theirs is None:
+    seen, others = see_maps(first, chosen, read), see_maps(second, chosen, read)
+    if seen is None or others is None:
         raise MatchError(f"there is no sentence of {corpus} that both {left} and {right} can read")
-    compared = counter(progress, "rows of maps compared", compared_rows(mine))
-    found = match_models(mine, theirs, within_layers=within_layers, step=compared)
+    compared = counter(progress, "rows of maps compared", compared_rows(seen))
+    found = match_models(seen, others, within_layers=within_layers, step=compared)
     table = _table(found.match, first, second, roles or {}, other_roles or {})
     same, chance = float("nan"), float("nan")
     if roles is not None and other_roles is not None:
-        same, chance = _same_roles(found.match, _names(first), roles, _names(second), other_roles)
+        of_models = ((first, roles), (second, other_roles))
+        mine, theirs = ([of.get(name, "") for name in _names(model)] for model, of in of_models)
+        same, chance = same_roles(found.match.partner, mine, theirs)
     distance = float(np.nanmean(found.match.distance))
     return HeadMatch(table, len(drawn), len(chosen), distance, found.null, found.match.chance, same, chance)
 
@@ -101,22 +103,11 @@ def _opened(name: str) -> tuple[Model, Mapping[str, str] | None]:
     if not (folder / "scores.parquet").is_file():
         return load_model(name), None
     run = Run.open(folder)
-    return open_model_of(run), CardSource(run).main_roles
+    return reopened(run).model, CardSource(run).main_roles
 
 
 def _names(model: Model) -> list[str]:
     return [f"{layer + 1}-{head + 1}" for layer in range(model.layers) for head in range(model.heads)]
-
-
-def _same_roles(
-    match: Match, names: Sequence[str], roles: Mapping[str, str], others: Sequence[str], other_roles: Mapping[str, str]
-) -> tuple[float, float]:
-    known = sorted({*roles.values(), *other_roles.values()})
-    mine, theirs = (
-        [known.index(of[name]) if name in of else -1 for name in heads]
-        for heads, of in ((names, roles), (others, other_roles))
-    )
-    return same_roles(match.partner, mine, theirs)
 
 
 def print_match(match: HeadMatch, first: str, second: str) -> None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from experiments.heads.typed_text import as_text, check_maps, check_one, cut, word_rules, written
-from experiments.run.folder import open_model_of
+from experiments.run.folder import reopened
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
 from mha.pieces import Pieces
@@ -143,7 +143,7 @@ def _models(
     """Return each model with the roles of its heads, and where these come from."""
     if runs and not names:
         opened = each("models opened", runs, progress)
-        return [(open_model_of(run), known_roles(run), [_source(run)]) for run in opened]
+        return [(reopened(run).model, known_roles(run), [_source(run)]) for run in opened]
     given = each("models opened", names or ["minilm"], progress)
     loaded = [one if isinstance(one, Model) else load_model(one, whole=whole) for one in given]
     weights = [(model.sha256, model.source) for model in loaded]

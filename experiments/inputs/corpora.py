@@ -20,6 +20,7 @@ from probes.plain.raw_text import RawText, is_raw_text
 from probes.plain.spacy_pipeline import open_plain
 from probes.scoring.aligned import EXAMPLES, Dropped
 from probes.words.senses import sense_items
+from reports.formats import names
 
 NAMES = 8
 "How many details of a reason a note names."
@@ -86,13 +87,12 @@ def remark_notes(what: str, remarks: Iterable[tuple[str, str]]) -> Iterator[str]
 def _shown(details: Counter[str]) -> str:
     """Return the commonest details of a reason with their numbers, "" where it has none."""
     named = [f"{detail} {count}" for detail, count in details.most_common() if detail]
-    more = f" and {len(named) - NAMES} more" if len(named) > NAMES else ""
-    return f" ({', '.join(named[:NAMES])}{more})" if named else ""
+    return f" ({names(named, NAMES)})" if named else ""
 
 
 def _first(found: Dropped, reason: str) -> str:
-    names = found.examples[reason]
-    return f"{', '.join(names)}{' and others' if found.counts[reason] > len(names) >= EXAMPLES else ''}"
+    some = found.examples[reason]
+    return f"{', '.join(some)}{' and others' if found.counts[reason] > len(some) >= EXAMPLES else ''}"
 
 
 def open_corpus(name: str) -> Corpus:

@@ -25,9 +25,9 @@ from experiments.interventions.induction_measures import (
     DecoderTexts,
     InductionSection,
     ablations,
-    course_of,
+    examine,
 )
-from experiments.interventions.syntax import at_end, course_measures
+from experiments.interventions.syntax import at_end, course_measures, follow
 from experiments.statements.claim import Claim, Work, claim_measure
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
@@ -192,7 +192,7 @@ def measure(section: InductionSection, work: Work) -> ClaimRecord:
         for seed, folder in folders.items():
             checkpoints = read_checkpoints(folder)
             texts = texts or DecoderTexts.of(section, checkpoints[-1].folder)
-            courses[depth][seed] = work.part(f"{depth} seed {seed}", partial(course_of, checkpoints, texts))
+            courses[depth][seed] = work.part(f"{depth} seed {seed}", partial(follow, partial(examine, texts), folder))
             last = partial(ablations, checkpoints[-1], texts)
             effects[depth][seed] = work.part(f"{depth} seed {seed} ablations", last)
             work.progress(f"measure {depth}", len(courses[depth]), len(folders))

@@ -261,13 +261,7 @@ class DecoderTexts:
         return cls(select, report, score_batches(section.texts, vocabulary, section.train.length))
 
 
-def course_of(checkpoints: Sequence[Checkpoint], texts: DecoderTexts) -> dict[str, list[float]]:
-    """Return what is measured of every checkpoint, a list a measure, and their steps."""
-    found = [{"steps": float(one.step), **examine(one, texts)} for one in checkpoints]
-    return {name: [one[name] for one in found] for name in found[0]}
-
-
-def examine(checkpoint: Checkpoint, texts: DecoderTexts) -> dict[str, float]:
+def examine(texts: DecoderTexts, checkpoint: Checkpoint) -> dict[str, float]:
     """Return what is measured of a checkpoint; the head of each role is selected on other sequences."""
     encoder = load_encoder(checkpoint.folder)
     selected, evaluated = (part.patterns(encoder) for part in (texts.select, texts.report))

@@ -7,13 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from experiments.interventions.syntax import NONE, condition_measures, folder_of
 from experiments.statements.claim import Claim, Work
 from experiments.statements.estimates import difference, ratio
 from experiments.statements.rule import Rule
-from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, each_training
+from experiments.statements.trained import AgreementSection, agreement_accuracy, by_seed, each_training
 from experiments.training.checkpoints import read_checkpoints
 from mha import load_model
 from mha.causal.fixed_patterns import PATTERNS, fixed_heads
@@ -26,13 +24,8 @@ LITTLE_LOSS, LITTLE_AGREEMENT = 1.05, 0.02
 "How many times as high the loss may be, and how much accuracy may be lost, until fixed patterns do harm."
 
 
-class PatternsSection(TrainedSection):
+class PatternsSection(AgreementSection):
     """The config of the claim."""
-
-    pairs: int = Field(default=800, ge=1)
-    "Minimal pairs of the grammar that are drawn."
-    pairs_seed: int = 71
-    "Of these pairs."
 
 
 def measure(section: PatternsSection, work: Work) -> ClaimRecord:

@@ -17,16 +17,22 @@ from experiments.interventions.syntax import NONE, condition_measures, folder_of
 from experiments.statements.claim import Claim, ClaimError, Work
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
-from experiments.statements.trained import TRAININGS, TrainedSection, agreement_accuracy, by_seed, trainings
+from experiments.statements.trained import (
+    TRAININGS,
+    AgreementSection,
+    agreement_accuracy,
+    by_seed,
+    held_out,
+    held_out_loss,
+    trainings,
+)
 from experiments.training.checkpoints import read_checkpoints
-from experiments.training.texts import open_material, open_rows, open_vocabulary
-from experiments.training.train import encoder_config, training_settings
+from experiments.training.train import training_settings
 from mha import Encoder, Model, load_model
 from mha.causal.pruning import smaller, zeroed
-from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
+from mha.encoder.masked_lm import MaskedBatch
 from mha.encoder.weights import load_encoder
 from mha.models.circuits import layers_of
-from mha.training.task import Task, evaluation_batches
 from mha.training.train import train
 from reports.statements.claim_record import ClaimRecord
 from reports.statements.statement import JudgedStatement, judged
@@ -45,7 +51,7 @@ Head = tuple[int, int]
 "Layer and head, from 0."
 
 
-class SubnetworksSection(TrainedSection):
+class SubnetworksSection(AgreementSection):
     """The config of the claim."""
 
     retrain: int = Field(default=300, ge=1)
@@ -54,10 +60,6 @@ class SubnetworksSection(TrainedSection):
     "Of these steps, the highest."
     batches: int = Field(default=4, ge=2)
     "Held-out batches: the importance of heads is measured on the first half of them, the loss on the others."
-    pairs: int = Field(default=800, ge=1)
-    "Minimal pairs of the grammar that are drawn."
-    pairs_seed: int = 71
-    "Of these pairs."
 
 
 def measure(section: SubnetworksSection, work: Work) -> ClaimRecord:
@@ -82,14 +84,6 @@ def ranked(encoder: Encoder, batches: Sequence[MaskedBatch]) -> list[Head]:
         gates[head] = 0
         lost[head[0], head[1]] = held_out_loss(smaller(zeroed(encoder, gates)), batches)
     return sorted(lost, key=lambda head: -lost[head])
-
-
-@torch.no_grad()
-def held_out_loss(encoder: Encoder, batches: Sequence[MaskedBatch]) -> float:
-    """Return the mean masked-LM loss in nats, every masked piece counting the same."""
-    encoder.eval()
-    sums = [(masked_lm_loss(encoder, batch).item() * len(batch.gold), len(batch.gold)) for batch in batches]
-    return sum(loss for loss, _ in sums) / sum(n for _, n in sums)
 
 
 def halves(order: Sequence[Head], seed: int) -> Iterator[tuple[str, Sequence[Head]]]:
@@ -119,13 +113,8 @@ class Retraining:
     def __init__(self, section: SubnetworksSection, out: Path) -> None:
         """Open the texts of the training; subnetworks that are trained lie in `out`."""
         self.section, self.out = section, out
-        material = open_material(section.train)
-        self.vocabulary = open_vocabulary(section.train, material)
-        self.rows, self.held_out = open_rows(section.train, material, self.vocabulary)
-        shape = encoder_config(section.train, self.vocabulary)
-        task = Task(shape, self.vocabulary, self.rows, self.held_out)
-        settings = training_settings(section.train, self.rows, 0)
-        held, half = evaluation_batches(task, settings, 0, 1)[: section.batches], section.batches // 2
+        self.task, batches = held_out(section.train)
+        held, half = batches[: section.batches], section.batches // 2
         if len(held) <= half:
             raise ClaimError(f"batches = {section.batches}, but there are {len(held)} held-out batches")
         self.ranking, self.batches = held[:half], held[half:]
@@ -149,8 +138,8 @@ class Retraining:
     def _trained(self, encoder: Encoder, name: str, seed: int) -> Encoder:
         section = self.section
         update = {"steps": section.retrain, "learning_rate": section.learning_rate, "warmup": section.retrain // 10}
-        settings = training_settings(section.train.model_copy(update=update), self.rows, seed)
-        task = Task(encoder.config, self.vocabulary, self.rows, self.held_out, encoder)
+        settings = training_settings(section.train.model_copy(update=update), self.task.rows, seed)
+        task = replace(self.task, encoder=encoder.config, start=encoder)
         folder = self.out / name.replace(",", "").replace(" ", "-") / f"seed-{seed}"
         return load_encoder(train(folder, task, settings, resume=True))
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from pydantic import Field, model_validator
 
@@ -19,14 +18,12 @@ from experiments.inputs.corpora import open_part
 from experiments.statements.claim import Claim, Work, claim_measure, rows_of
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
-from experiments.statements.trained import TrainedSection, agreement_accuracy, by_seed, each_training
+from experiments.statements.trained import AgreementSection, agreement_accuracy, by_seed, each_training, held_out
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
-from experiments.training.texts import open_arcs, open_material, open_rows, open_vocabulary
-from experiments.training.train import encoder_config, training_settings
+from experiments.training.texts import open_arcs
 from mha import Encoder, Model, load_model
 from mha.encoder.masked_lm import MaskedBatch
 from mha.training.objective import ArcBatch, MaskedLMObjective
-from mha.training.task import Task, evaluation_batches
 from probes import get_probe
 from probes.scoring.prepared import PreparedTargets
 from probes.scoring.score import Settings
@@ -40,17 +37,14 @@ TO_HEAD = "dependent->head"
 
 def held_out_arcs(train: TrainSection, batches: int) -> list[tuple[MaskedBatch, ArcBatch]]:
     """Return the first held-out batches of a training, masked as for its evaluation, with the arcs of their texts."""
-    material = open_material(train)
-    vocabulary = open_vocabulary(train, material)
-    rows, held = open_rows(train, material, vocabulary)
-    settings = training_settings(train, rows, 0)
-    gold = open_arcs(train.model_copy(update={"arcs": ArcsSection(weight=0.0)}), vocabulary)
+    task, held = held_out(train)
+    gold = open_arcs(train.model_copy(update={"arcs": ArcsSection(weight=0.0)}), task.vocabulary)
     assert gold is not None
-    task = Task(encoder_config(train, vocabulary), vocabulary, rows, held)
+    assert task.held_out is not None
     found = []
-    for number, batch in enumerate(evaluation_batches(task, settings, 0, 1)[:batches]):
-        own = held.rows[number * settings.rows : (number + 1) * settings.rows]
-        (arcs,) = gold.batches(np.asarray(own), vocabulary, [slice(None)])
+    for number, batch in enumerate(held[:batches]):
+        own = task.held_out.rows[number * train.rows : (number + 1) * train.rows]
+        (arcs,) = gold.batches(np.asarray(own), task.vocabulary, [slice(None)])
         found.append((batch, arcs))
     return found
 
@@ -75,15 +69,10 @@ def best_head_attachment(select: Pooled, report: Pooled) -> float:
     for question, sums in report.items():
         _, variant, label = question
         if variant == TO_HEAD and label != "all" and not label.endswith(":*") and question in select:
-            best = int(_hits(select, question).argmax())
-            right += float(_hits(report, question)[best])
+            best = int(select[question].hits.sum(0).argmax())
+            right += float(sums.hits.sum(0)[best])
             words += float(sums.n.sum())
     return right / words if words else float("nan")
-
-
-def _hits(pooled: Pooled, question: tuple[str, str, str]) -> npt.NDArray[np.float64]:
-    hits: npt.NDArray[np.float64] = pooled[question].hits.sum(0)
-    return hits
 
 
 @dataclass
@@ -131,7 +120,7 @@ Trajectories = Mapping[str, Mapping[int, Trajectory]]
 "Cell -> seed -> course."
 
 
-class SyntaxSection(TrainedSection):
+class SyntaxSection(AgreementSection):
     """The config of the claim."""
 
     select: CorpusPart
@@ -144,10 +133,6 @@ class SyntaxSection(TrainedSection):
     "Last step in which attention is punished where that is done early."
     late: int = Field(default=1001, ge=2)
     "First step in which it is punished where that is done late."
-    pairs: int = Field(default=800, ge=1)
-    "Minimal pairs of the grammar that are drawn."
-    pairs_seed: int = 71
-    "Of these pairs."
     batches: int = Field(default=4, ge=1)
     "Held-out batches on which attention on arcs is measured."
 
@@ -208,12 +193,12 @@ def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path)
 
 
 def course_measures(cells: Trajectories, measured: Sequence[tuple[str, str, str]]) -> list[ClaimMeasure]:
-    """Return what was measured (key, name and unit) at every checkpoint of all courses; what is missing is left out."""
+    """Return what was measured (key, name and unit) at every checkpoint of all courses."""
     courses = [(cell, seed, course) for cell, by in cells.items() for seed, course in by.items()]
 
     def rows(key: str) -> tuple[Row, ...]:
         points = ((cell, seed, *at) for cell, seed, of in courses for at in zip(of["steps"], of[key], strict=True))
-        return tuple(Row(cell, step, seed, float(value)) for cell, seed, step, value in points if value is not None)
+        return tuple(Row(cell, step, seed, float(value)) for cell, seed, step, value in points)
 
     return [claim_measure(name, unit, rows(key), axis="step") for key, name, unit in measured]
 
@@ -232,7 +217,7 @@ def condition_measures(
 
 def at_end(courses: Mapping[int, Trajectory], measure: str) -> dict[int, float]:
     """Return a measure at the last checkpoint, by seed."""
-    return by_seed({seed: {measure: course[measure][-1]} for seed, course in courses.items()}, measure)
+    return {seed: float(course[measure][-1]) for seed, course in courses.items()}
 
 
 def _against_none(found: Trajectories, cell: str, measure: str) -> Estimate:

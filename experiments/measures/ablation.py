@@ -198,8 +198,6 @@ class AblationMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what selected heads cost, tables of each behaviour, and all comparisons."""
         costs, contrasts = run.last("ablations"), run.last("ablation_contrasts")
-        if costs.empty:
-            return
         yield Paragraph(
             "The model reads the same texts with some of its heads ablated. Cost is by how much it does worse without "
             "them; below 0 it does better. The grid of all heads can be coloured by it."
@@ -228,15 +226,14 @@ class AblationMeasure(Measure):
         costs = run.last("ablations")
         if held := _of_first_way(costs, run.last("ablation_contrasts")):
             yield from _compared(held)
-        elif len(costs):
+        else:
             firsts = (_groups(rows)[0] for _, rows in costs.groupby("behaviour", sort=False))
             yield from map(of_single_heads, firsts)
 
     @classmethod
     def without(cls, run: RunFolder, head: str) -> str:
         """Return what the first behaviour loses without a head."""
-        if (costs := run.last("ablations")).empty:
-            return ""
+        costs = run.last("ablations")
         first = costs["behaviour"] == costs["behaviour"].iloc[0]
         own = deciding(costs[first & (costs["kind"] == "head") & (costs["name"] == head)])
         return f"Ablated alone, it {_effect(own.iloc[0])}." if len(own) else ""

@@ -200,8 +200,6 @@ class AnswersMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how many answers are correct, by length and with one head of a layer, and what maps say of them."""
         table, one_head, flows = (run.last(name) for name in cls.tables)
-        if table.empty:
-            return
         yield Paragraph(
             f"Of {count(len(table))} held-out questions {_right(table['log_odds'])} are answered correctly."
         )

@@ -214,8 +214,6 @@ class AttentionVsEffectMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how many heads do what, the heads of each role, and how alike measures order them."""
         compared = run.last("attention_vs_effect")
-        if compared.empty:
-            return
         roles = {tuple(map(str, role)): rows for role, rows in compared.groupby(ROLE, sort=False)}
         yield Paragraph(_summary(compared))
         yield Terms(TERMS.items())
@@ -228,9 +226,7 @@ class AttentionVsEffectMeasure(Measure):
     @classmethod
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads of all roles attend and have an effect."""
-        compared = run.last("attention_vs_effect")
-        if len(compared):
-            yield _summary(compared)
+        yield _summary(run.last("attention_vs_effect"))
 
 
 def _costs(ablated: pd.DataFrame, way: str) -> dict[str, pd.DataFrame]:

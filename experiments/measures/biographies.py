@@ -206,17 +206,14 @@ class BiographiesMeasure(Measure):
     @classmethod
     def results(cls, run: RunFolder) -> Iterator[str]:
         """Yield how many checkpoints were scored, and which roles came first and last."""
-        if MAIN in run.tables:
-            yield from [*_sentences(run.tables)][:2]
+        yield from [*_sentences(run.tables)][:2]
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield when roles came, in which order, and what became of the heads."""
-        if MAIN not in run.tables:
-            return
-        scores, lives = run.tables[MAIN], run.tables["biography_lives"]
         from reports.drawing.trajectories import slider_view, trajectory_charts
 
+        scores, lives = run.tables[MAIN], run.tables["biography_lives"]
         told = _told(run.tables)
         onsets, courses = _onsets(told, run.tables), _courses(lives, several=scores["seed"].nunique() > 1)
         yield Points([*_sentences(run.tables)])

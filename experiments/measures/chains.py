@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
 from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
@@ -33,7 +32,6 @@ from reports.tables.shared_columns import (
     text,
     whole,
 )
-from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -139,10 +137,7 @@ class ChainsMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how the selected head does beside its strongest baseline, and all scores, on the report split."""
-        table = run.tables.get("chains", pd.DataFrame())
-        if table.empty:
-            return
-        table = last_step(table)
+        table = run.last("chains")
         table = table[(table["split"] == SPLITS[1]) & (table["selected"] | (table["method"] == "baseline"))]
         of_name = [rows.set_index("measure").to_dict("index") for _, rows in table.groupby("name", sort=False)]
         every = sorted(of_name, key=lambda row: (row["CoNLL"]["method"] != "head", -row["CoNLL"]["f1"]))

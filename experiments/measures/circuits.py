@@ -12,7 +12,7 @@ from pydantic import Field
 
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Heading, Paragraph, Points, TableBlock, Terms
-from reports.formats import MISSING, count, decimal, percent, signed_whole
+from reports.formats import MISSING, count, decimal, names, percent, signed_whole
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import Cell, TextColumn, head_cell
@@ -231,8 +231,6 @@ class CircuitsMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what the weights say beside text: how far they agree, relations between words, and all heads."""
         heads, kernels, relations, links = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
-        if heads.empty:
-            return
         measures = [row for row in links.to_dict("records") if not row["relation"]]
         yield Points([*_read(run.facts(cls.name)), *_found(heads), *_foretold(measures)])
         yield Terms(TERMS.items())
@@ -339,15 +337,15 @@ def _found(heads: pd.DataFrame) -> Iterator[str]:
     strong = heads[heads["kernel_attention"] >= STRONG].sort_values("kernel_attention", ascending=False, kind="stable")
     same = int((strong["kernel_offset"] == strong["text_offset"]).sum())
     copies, turns = int((heads["copying"] >= STRONG).sum()), int((heads["copying"] <= -STRONG).sum())
-    first = ", ".join(
+    told = [
         f"{row['name']} (offset {signed_whole(row['kernel_offset'])}: {percent(row['kernel_attention'])} %, on text "
         f"{percent(row['text_at_kernel'])} %)"
-        for row in strong.head(MOST_NAMED).to_dict("records")
-    )
-    more = f" and {len(strong) - MOST_NAMED} more" if len(strong) > MOST_NAMED else ""
+        for row in strong.to_dict("records")
+    ]
+    named = f": {names(told, MOST_NAMED)}" if told else ""
     yield (
         f"From position embeddings alone, {len(strong)} of {len(heads)} heads give half of the attention or more to "
-        f"one offset{': ' * bool(first)}{first}{more}. In {same} of them it is also the most attended offset on text."
+        f"one offset{named}. In {same} of them it is also the most attended offset on text."
     )
     yield (
         f"Heads with a copying score of {decimal(STRONG)} or more: {copies}; of {decimal(-STRONG)} or less, which "

@@ -19,7 +19,7 @@ from reports.tables.cells import Cell, TextColumn, columns_of
 from reports.tables.classifiers import CLASSIFIERS, CODES, COMPONENTS, LAYERS
 from reports.tables.column import Column
 from reports.tables.marks import FEW_CLUSTERS, few_clusters
-from reports.tables.shared_columns import SPLITS
+from reports.tables.shared_columns import LEVEL, SPLITS
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ ALL, ARC = "all", "arc"
 
 MOST: Final = 15
 "Rows of the longest table that a page does not fold."
-
-LEVEL: Final = 0.05
-"A lead with an adjusted p below this is significant."
 
 NAMES: Final = {"baseline_accuracy": "control_accuracy", "margin": "selectivity"} | {
     f"margin_{end}": f"selectivity_{end}" for end in ("low", "high")
@@ -160,8 +157,7 @@ class ClassifiersMeasure(Measure):
             if tasks := [task for task in self.of_words if task.scope == scope]:
                 for name, rows in self._probe(run, scope, tasks).items():
                     found[name].append(rows.rename(columns=NAMES))
-        kept = {name: [rows for rows in some if len(rows)] for name, some in found.items()}
-        return tables_of(**kept)
+        return tables_of(**found)
 
     def _probe(self, run: RunContext, scope: str, tasks: Sequence[ProbingTask]) -> dict[str, pd.DataFrame]:
         """Return the rows of heads, those of codes and those of layers of the tasks of one scope."""
@@ -215,9 +211,7 @@ class ClassifiersMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the best head of every task beside its controls, arcs, and what each layer adds."""
         heads, _, layers = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
-        if heads.empty and layers.empty:
-            return
-        best = heads[heads["selected"]].to_dict("records") if len(heads) else []
+        best = heads[heads["selected"]].to_dict("records")
         arcs = [row for row in best if str(row["task"]).startswith(f"{ARC}: ")]
         best = [row for row in best if row not in arcs]
         arcs.sort(key=lambda row: -float(row["selectivity_low"]))
@@ -309,7 +303,7 @@ def _selective(kind: str, row: Mapping[Any, Any]) -> str:
 
 def counted(n: Column) -> TextColumn:
     """Return the column of the number of examples, marked where there are few clusters."""
-    return n.shown(write=lambda row: Cell(count(row["n"]), sort=int(row["n"]), marks=few_clusters(row["clusters"])))
+    return n.shown(write=lambda row: Cell(count(row["n"]), sort=int(row["n"]), caution=few_clusters(row["clusters"])))
 
 
 _CODED: Final = (

@@ -107,7 +107,7 @@ class ConfusionMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the bits of the report split by label and layer, and of the least confused layer and head."""
-        table = run.tables.get("confusion", pd.DataFrame(columns=[*CONFUSION.names]))
+        table = run.tables["confusion"]
         table = table[table["split"] == SPLITS[1]].sort_values("layer", kind="stable")
         if table.empty:
             return

@@ -163,8 +163,6 @@ class DecilesMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how well descriptions do, and the descriptions, best first."""
         described = run.last("descriptions")
-        if described.empty:
-            return
         yield Points([*_sentences(described)])
         ranked = described.sort_values("accuracy", ascending=False, kind="stable").to_dict("records")
         columns = ("name", "description", "accuracy", "offset", "offset_accuracy", "gain", "between")
@@ -176,8 +174,7 @@ class DecilesMeasure(Measure):
     def maps(cls, run: RunFolder) -> Iterator[HeadMap]:
         """Yield how accurate descriptions are."""
         title, shape, rows = "accuracy of its description", (run.layers, run.heads), run.last("descriptions")
-        if len(rows):
-            yield HeadMap.of(title, rows, "accuracy", shape, unit="%", factor=100, group="attention")
+        yield HeadMap.of(title, rows, "accuracy", shape, unit="%", factor=100, group="attention")
 
     @classmethod
     def card(cls, source: CardSource, head: str) -> CardPart | None:

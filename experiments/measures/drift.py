@@ -17,7 +17,6 @@ from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import columns_of
 from reports.tables.shared_columns import FRACTIONS, ONE_HEAD, SPLIT, number, place, run_table
-from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -94,10 +93,7 @@ class DriftMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield which heads moved most, and of each layer the mean and the heads that moved most and least."""
-        table = run.tables.get("drift", pd.DataFrame())
-        if table.empty:
-            return
-        table = last_step(table)
+        table = run.last("drift")
         heads = table.groupby(["layer", "name"], as_index=False, sort=False)[["cosine"]].mean()
         heads = heads.sort_values("cosine", kind="stable")
         heads["shown"] = [f"{name} ({decimal3(cosine)})" for name, cosine in zip(heads.name, heads.cosine, strict=True)]

@@ -132,15 +132,13 @@ class EnsemblesMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how many ensembles are better than their best head, and all of them, the surest gains first."""
-        table = run.tables.get("ensembles", pd.DataFrame())
-        if len(table):
-            sizes = [rows.to_dict("records") for _, rows in table.groupby(KEY, sort=False)]
-            found = [{**next((row for row in rows if row["selected"]), rows[0]), "sizes": rows} for rows in sizes]
-            found.sort(key=lambda one: -1.0 if one["gain_low"] != one["gain_low"] else one["gain_low"], reverse=True)
-            yield Points([*_gains([one for one in found if one["gain_low"] == one["gain_low"]])])
-            yield Terms(TERMS.items())
-            title = "Accuracy of the mean map of one head and more, in percent"
-            yield TableBlock(TextTable.of(title, COLUMNS, found), caption=False, sorts=True)
+        sizes = [rows.to_dict("records") for _, rows in run.tables["ensembles"].groupby(KEY, sort=False)]
+        found = [{**next((row for row in rows if row["selected"]), rows[0]), "sizes": rows} for rows in sizes]
+        found.sort(key=lambda one: -1.0 if one["gain_low"] != one["gain_low"] else one["gain_low"], reverse=True)
+        yield Points([*_gains([one for one in found if one["gain_low"] == one["gain_low"]])])
+        yield Terms(TERMS.items())
+        title = "Accuracy of the mean map of one head and more, in percent"
+        yield TableBlock(TextTable.of(title, COLUMNS, found), caption=False, sorts=True)
 
 
 def _rows(
@@ -216,7 +214,7 @@ def _sizes(row: Any) -> Cell:
 COLUMNS: Final = (
     *label_columns("Label"),
     ENSEMBLES["variant"].shown(css="muted"),
-    ENSEMBLES["n"].shown(write=lambda row: Cell(count(row["n"]), sort=row["n"], marks=few_clusters(row["clusters"]))),
+    ENSEMBLES["n"].shown(write=lambda row: Cell(count(row["n"]), sort=row["n"], caution=few_clusters(row["clusters"]))),
     ENSEMBLES["baseline"].shown(write=_baseline, kind="num", only="page"),
     ENSEMBLES["baseline"].shown(only="text"),
     ENSEMBLES["baseline_accuracy"].shown("Baseline accuracy", only="text"),

@@ -148,8 +148,6 @@ class ExplanationMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield measures and rank correlations, mean and range over classifiers."""
         table, ranks = run.last("explanation"), run.last("explanation_ranks")
-        if table.empty:
-            return
         values = table.groupby("measure")["value"].agg(["mean", "min", "max"]).reindex([*MEASURES])
         yield Paragraph(
             f"{count(int(table['seed'].nunique()))} classifiers that attend to the states of the last layer decide on "

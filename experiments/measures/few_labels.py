@@ -116,17 +116,15 @@ class FewLabelsMeasure(Measure):
     @classmethod
     def results(cls, run: RunFolder) -> Iterator[str]:
         """Yield on how many labels heads and rules lead, for each number of arcs."""
-        if len(rows := run.last("few_labels")):
-            yield from (_ahead(some, int(some["arcs"].iloc[0])) for _, some in rows.groupby("arcs"))
+        for _, rows in run.last("few_labels").groupby("arcs"):
+            yield _ahead(rows, int(rows["arcs"].iloc[0]))
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield on how many labels heads and rules lead, a chart a label, and the leads by number of arcs."""
-        rows = run.last("few_labels")
-        if rows.empty:
-            return
         from reports.statements.drawn import figure_chart
 
+        rows = run.last("few_labels")
         sizes = sorted(rows["arcs"].unique().tolist())
         yield Points([*cls.results(run)])
         labels = rows.groupby(["label", "variant"], sort=False)

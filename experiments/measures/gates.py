@@ -171,8 +171,6 @@ class GatesMeasure(BehaviourMeasure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield of each behaviour what every price leaves."""
         every, paths = run.last("gates"), run.last("gate_paths")
-        if every.empty:
-            return
         roles = _roles(run.scores)
         yield Paragraph(
             "Every head has a gate, a factor on its output. Gates are learned that pay a price for being open, to see "

@@ -211,11 +211,9 @@ class HeadSetMeasure(Measure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield how alike heads are, as sentences, means, a plane, and shares of subspaces."""
-        _, subspaces, contrasts, places = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
-        if places.empty:
-            return
         from reports.drawing.head_plane import overlap_chart, plane_chart
 
+        _, subspaces, contrasts, places = (run.tables.get(name, pd.DataFrame()) for name in cls.tables)
         rows, places = _contrasts(contrasts, subspaces), _with_roles(places, CardSource(run))
         yield Points(
             [*_compared(run.facts(cls.name), len(places)), *_alike(rows), *_groups(run.facts(cls.name), places)]

@@ -133,8 +133,6 @@ class ImportanceMeasure(BehaviourMeasure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield a map of all heads, and of each behaviour the most important ones."""
         every = run.last("importance")
-        if every.empty:
-            return
         taylor = {row["behaviour"]: row for row in run.last("taylor").to_dict("records")}
         yield Paragraph(
             "Every head has a gate, a factor on its output. Importance is how much a behaviour changes with the gate. "
@@ -157,8 +155,6 @@ class ImportanceMeasure(BehaviourMeasure):
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many of the heads with the largest importance are specialised in a linguistic role."""
         every, specialised = run.last("importance"), verdicts.specialised
-        if every.empty:
-            return
         if not verdicts.tests_language:
             yield (
                 "Gradient importance was measured; no linguistic role was tested, so no head can be specialised in one."

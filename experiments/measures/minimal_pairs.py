@@ -112,8 +112,6 @@ class MinimalPairsMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came out of each corpus, and its groups of pairs."""
         every = run.last("behaviour")
-        if every.empty:
-            return
         used = {name for said in every["method"] for name in said.split(", ")}
         yield Paragraph(DECIDED)
         yield Terms([(method, said) for method, said in METHODS.items() if method in used])

@@ -159,7 +159,7 @@ class MixingMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield ratios and states by layer, and effective attention by length of text."""
         rows, heads = run.last("mixing"), run.last("effective_attention")
-        if rows.empty or heads.empty:
+        if heads.empty:
             return
         means = rows[rows["depth"] > 0].groupby("measure")["value"].mean().reindex(RATIOS)
         last = rows[rows["depth"] == rows["depth"].max()].set_index("measure")["value"].reindex(STATES)

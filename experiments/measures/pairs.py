@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from experiments.measures.classifiers import LEVEL, NAMES, ClassifiersMeasure, counted, in_full_or_folded, note_examples
-from experiments.run.measure import Frames, Measure, Read
+from experiments.measures.classifiers import NAMES, ClassifiersMeasure, counted, in_full_or_folded, note_examples
+from experiments.run.measure import Frames, Measure, Read, tables_of
 from reports.blocks.block import Block, Paragraph, Terms
 from reports.formats import MISSING
 from reports.measures.reported import Method
 from reports.run.folder import RunFolder
 from reports.tables.cells import TextColumn
 from reports.tables.classifiers import PAIRS
+from reports.tables.shared_columns import LEVEL
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -64,23 +65,20 @@ class PairsMeasure(Measure):
 
         tasks = {scope: [task for task in PAIR_TASKS if task.scope == scope] for scope in SCOPES}
         frames = [_of_scope(run, scope, some) for scope, some in tasks.items() if some]
-        frames = [frame for frame in frames if len(frame)]
-        return {"pairs": pd.concat(frames, ignore_index=True).rename(columns=NAMES)} if frames else {}
+        return tables_of(pairs=[frame.rename(columns=NAMES) for frame in frames])
 
     @classmethod
     def results(cls, run: RunFolder) -> Iterator[str]:
         """Yield whether heads are above the embedding and random weights."""
-        if "pairs" in run.tables:
-            yield from _sentences(_selected(run.tables["pairs"]))
+        yield from _sentences(_selected(run.tables["pairs"]))
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield whether heads are above the embedding and random weights, and the selected heads."""
-        if "pairs" in run.tables:
-            yield Paragraph(" ".join(cls.results(run)))
-            yield Terms(TERMS.items())
-            title = "Related words: the selected head against the embedding"
-            yield from in_full_or_folded(TextTable.of(title, PAIRED, _selected(run.tables["pairs"])))
+        yield Paragraph(" ".join(cls.results(run)))
+        yield Terms(TERMS.items())
+        title = "Related words: the selected head against the embedding"
+        yield from in_full_or_folded(TextTable.of(title, PAIRED, _selected(run.tables["pairs"])))
 
 
 def _of_scope(run: RunContext, scope: str, tasks: Sequence[ProbingTask]) -> pd.DataFrame:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-
 from experiments.measures.classifiers import ClassifiersMeasure, counted
 from experiments.run.measure import Frames, Measure, Read
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms
@@ -74,16 +72,14 @@ class ParsersMeasure(Measure):
     @classmethod
     def results(cls, run: RunFolder) -> Iterator[str]:
         """Yield what parsers reach above the next word."""
-        yield from _sentences(run.tables.get("parser", pd.DataFrame()).to_dict("records"))
+        yield from _sentences(run.tables["parser"].to_dict("records"))
 
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what parsers reach above the next word, and all of them."""
-        parsers = run.tables.get("parser", pd.DataFrame()).to_dict("records")
-        if parsers:
-            yield Paragraph(" ".join(cls.results(run)))
-            yield Terms(TERMS.items())
-            yield TableBlock(TextTable.of("Parsers on all heads at once", PARSERS, parsers))
+        yield Paragraph(" ".join(cls.results(run)))
+        yield Terms(TERMS.items())
+        yield TableBlock(TextTable.of("Parsers on all heads at once", PARSERS, run.tables["parser"].to_dict("records")))
 
 
 def _sentences(rows: Sequence[Mapping[Any, Any]]) -> Iterator[str]:

@@ -148,9 +148,7 @@ class PatchingMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came back, and the strongest heads by role of the place."""
         patched = run.last("patching")
-        every = patched[patched["role"] == ALL_PLACES] if len(patched) else patched
-        if every.empty:
-            return
+        every = patched[patched["role"] == ALL_PLACES]
         ranked = every.sort_values("share", key=abs, ascending=False, kind="stable").dropna(subset="share")
         facts = run.facts(cls.name)
         yield Points([*_asked(facts, every), *_found(every, ranked), *_quick(facts)])
@@ -170,9 +168,7 @@ class PatchingMeasure(Measure):
     def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterator[str]:
         """Yield how many heads bring an answer back that a corrupted sentence has lost."""
         patched = run.last("patching")
-        every = patched[patched["role"] == ALL_PLACES] if len(patched) else patched
-        if every.empty:
-            return
+        every = patched[patched["role"] == ALL_PLACES]
         yield (
             f"Patched from a sentence whose subject has the other number, {len(significant(every, 'share')[0])} of "
             f"{len(every)} heads, each alone, restore a significant part of the preference for the correct verb form."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 from pydantic import Field
 
-from experiments.run.measure import Frames, Measure, Read
+from experiments.run.measure import Frames, Measure, Read, tables_of
 from reports.blocks.block import Block, Paragraph, TableBlock, Terms, by_layer
 from reports.formats import count, percent, signed
 from reports.measures.reported import Method
@@ -153,19 +153,17 @@ class ProbingMeasure(Measure):
         with run.journal.stage("probing: read"):
             select, report = (WordStates.of(run.model, one, run.settings) for one in aligned)
         with run.journal.stage("probing: trees"):
-            layers = [probe_trees(select, report, seed)]
+            layers, pairs = [probe_trees(select, report, seed)], list[pd.DataFrame]()
         with run.journal.stage("probing: properties"):
-            tables = {"amnesic": amnesic(select, report, seed, run.counter("properties removed", len(PROPERTIES)))}
+            removed = amnesic(select, report, seed, run.counter("properties removed", len(PROPERTIES)))
         if self.pairs:
             with run.journal.stage("probing: pairs"):
                 clusters = (select.clusters, report.clusters)
-                found = probe_pairs(run.model, aligned, clusters, run.settings, most=self.pairs, seed=seed)
-                tables["pair_probes"] = found
+                pairs.append(probe_pairs(run.model, aligned, clusters, run.settings, most=self.pairs, seed=seed))
         if self.labelled:
             with run.journal.stage("probing: sentences"):
                 layers.append(self._of_sentences(run))
-        tables["layer_probes"] = pd.concat([one for one in layers if len(one)] or [pd.DataFrame()], ignore_index=True)
-        return {name: table for name, table in tables.items() if len(table)}
+        return tables_of(layer_probes=layers, pair_probes=pairs, amnesic=[removed])
 
     def _aligned(self, run: RunContext, most: int) -> tuple[Aligned, Aligned]:
         from probes.states.word_states import whole_texts
@@ -187,8 +185,6 @@ class ProbingMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield tasks by layer, pairs of words, and what is lost without a property."""
         layers, pairs, removed = (run.last(name) for name in cls.tables)
-        if layers.empty:
-            return
         for best in layers[layers["measure"] == ATTACHED].nlargest(1, "value").to_dict("records"):
             yield Paragraph(
                 "Structural probes recover trees best from "

@@ -195,7 +195,7 @@ class PruningMeasure(BehaviourMeasure):
             values = curves(told_of, orders, removed, step)
             told.append(curve_table(told_of, orders, removed, values, run.effort))
             areas.append(area_table(told_of, orders, removed, values, run.effort))
-        return tables_of(pruning=told, pruning_areas=areas, migration=[rows for rows in read.rows if len(rows)])
+        return tables_of(pruning=told, pruning_areas=areas, migration=read.rows)
 
     def _orders(self, run: RunContext) -> Iterator[tuple[Weighed, list[Order]]]:
         """Yield each behaviour with the orders of heads, which one half of its items decides."""
@@ -213,16 +213,15 @@ class PruningMeasure(BehaviourMeasure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the curves of each behaviour and measure with their areas, and labels whose best head changes."""
-        pruned, areas, migration = (run.last(table) for table in cls.tables)
-        if len(pruned):
-            from reports.statements.drawn import figure_chart
+        from reports.statements.drawn import figure_chart
 
-            yield Paragraph(
-                "Lines fall from left to right as heads are ablated; the band is the range of random orders. The "
-                "higher a line, the better its order identifies the heads that are not needed."
-            )
-            curves = pruned.groupby(["behaviour", "measure"], sort=False)
-            yield Charts([figure_chart(_figure(rows)) for _, rows in curves])
+        pruned, areas, migration = (run.last(table) for table in cls.tables)
+        yield Paragraph(
+            "Lines fall from left to right as heads are ablated; the band is the range of random orders. The higher a "
+            "line, the better its order identifies the heads that are not needed."
+        )
+        curves = pruned.groupby(["behaviour", "measure"], sort=False)
+        yield Charts([figure_chart(_figure(rows)) for _, rows in curves])
         for _, rows in areas.groupby(["behaviour", "measure"], sort=False) if len(areas) else ():
             yield TableBlock(_areas(rows))
         if len(migration):
@@ -230,8 +229,7 @@ class PruningMeasure(BehaviourMeasure):
         for _, rows in migration.groupby("behaviour", sort=False) if len(migration) else ():
             yield Paragraph(_migration(rows))
             yield Fold("The labels whose change has an interval furthest from 0", [TableBlock(_changes(rows))])
-        if len(pruned) or len(migration):
-            yield Terms(TERMS.items())
+        yield Terms(TERMS.items())
 
 
 def _figure(rows: pd.DataFrame) -> Figure:

@@ -25,6 +25,7 @@ from reports.tables.shared_columns import (
     CORRELATIONS,
     HEAD,
     LAYER,
+    LEVEL,
     P_ADJUSTED,
     SPLIT,
     SPLITS,
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from experiments.run.context import RunContext
     from probes.corpora.corpus import Texts
     from probes.maps.relatedness import Relatedness
-
-ALPHA: Final = 0.05
 
 SHOWN: Final = 8
 "How many heads a table has."
@@ -133,10 +132,13 @@ class RelatednessMeasure(Measure):
         return {"relatedness": pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()}
 
     @classmethod
+    def is_told(cls, run: RunFolder) -> bool:
+        """Return whether ratings were compared: that no rated words stood in a sentence is told as well."""
+        return cls.name in run.tables
+
+    @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what came out on the report split, and the heads with the strongest correlations, by set of ratings."""
-        if "relatedness" not in run.tables:
-            return
         table = run.tables["relatedness"]
         table = table[table["split"] == SPLITS[1]]
         yield Paragraph(MEASURED)
@@ -152,10 +154,10 @@ def _summary(rows: pd.DataFrame) -> str:
     """Return what came out of one set of ratings, in a few sentences."""
     n, pairs, clusters = (int(rows[column].iloc[0]) for column in ("n", "pairs", "clusters"))
     rough = " So few documents make the intervals rough." if clusters < FEW_CLUSTERS else ""
-    significant = f"{(rows['p_adjusted'] < ALPHA).sum()} of {len(rows)}"
+    significant = f"{(rows['p_adjusted'] < LEVEL).sum()} of {len(rows)}"
     return (
         f"{count(n)} co-occurrences of rated word pairs within a sentence, {count(pairs)} different pairs, in "
-        f"{count(clusters)} documents.{rough} Heads with a significant correlation (corrected p below {ALPHA}): "
+        f"{count(clusters)} documents.{rough} Heads with a significant correlation (corrected p below {LEVEL}): "
         f"{significant}."
     )
 

@@ -20,6 +20,7 @@ from reports.tables.column import outside
 from reports.tables.scores import no_number_of_nothing
 from reports.tables.shared_columns import (
     CLUSTERS,
+    LEVEL,
     NEAR_TIES,
     ONE_HEAD,
     P_ADJUSTED,
@@ -134,9 +135,6 @@ NAMES: Final = {
     ("distance", "words"): "mean distance of attended words",
 }
 "Kind and measure -> how it is called where that is not its name."
-
-LEVEL: Final = 0.05
-"Of the corrected tests of sieves."
 
 WHICH: Final = TextColumn("Which", lambda row: row[-1], "text", "wrapping")
 

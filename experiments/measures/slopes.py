@@ -78,11 +78,9 @@ class SlopesMeasure(BehaviourMeasure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the slopes of each behaviour, layer by layer."""
-        slopes = run.tables.get("slopes", pd.DataFrame())
-        if len(slopes):
-            yield Terms(TERMS.items())
-            for behaviour, rows in slopes.groupby("behaviour", sort=False):
-                yield from _steepness(str(behaviour), rows)
+        yield Terms(TERMS.items())
+        for behaviour, rows in run.tables["slopes"].groupby("behaviour", sort=False):
+            yield from _steepness(str(behaviour), rows)
 
 
 def _steepness(behaviour: str, slopes: pd.DataFrame) -> Iterator[Block]:

@@ -171,8 +171,6 @@ class StatesMeasure(Measure):
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield the geometry by layer, and what outlier dimensions are worth."""
         rows, ablated = run.last("states"), run.last("ablated_dimensions")
-        if rows.empty:
-            return
         random = rows[rows["measure"] == GEOMETRY[0]].sort_values("layer")["value"].iloc[-1]
         yield Paragraph(
             f"{count(len(run.last('outlier_dimensions')))} dimensions of the states are outliers. The random words of "

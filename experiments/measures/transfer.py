@@ -163,11 +163,8 @@ class TransferMeasure(BehaviourMeasure):
     @classmethod
     def page(cls, run: RunFolder) -> Iterator[Block]:
         """Yield what was asked of each behaviour, and the heads with the largest transfer."""
-        transferred = run.last("transfer")
-        if transferred.empty:
-            return
         yield Terms(TERMS.items())
-        for behaviour, rows in transferred.groupby("behaviour", sort=False):
+        for behaviour, rows in run.last("transfer").groupby("behaviour", sort=False):
             ranked = rows.sort_values("transfer", key=abs, ascending=False, kind="stable")
             title = "Heads with the largest transfer, in nats of either sign"
             yield Heading(str(behaviour))

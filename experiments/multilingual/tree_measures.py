@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,10 @@ from pydantic import Field
 from experiments.inputs.corpora import open_corpus
 from experiments.statements.claim import ClaimSection
 from mha import Model, load_model
-from probes import Corpus
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
 from probes.states.structural import StructuralProbe
-from probes.states.trees import GoldTree, arc_ends, attached_arcs, gold_tree, in_a_row
+from probes.states.trees import arc_ends, attached_arcs, gold_tree, in_a_row
 from probes.states.word_states import WordStates, whole_texts
 
 TRAINED, RANDOM, PERMUTED = "trained", "random", "permuted"
@@ -40,93 +37,60 @@ class LanguageTreesSection(ClaimSection):
     "Of the projections."
 
 
-@dataclass(frozen=True)
-class Half:
-    """One half of a treebank, as a model reads it."""
+def halves(section: LanguageTreesSection, model: Model, treebank: str) -> dict[str, Aligned]:
+    """Return the halves on which heads are selected and evaluated, as a model reads them.
 
-    aligned: Aligned
-
-    @classmethod
-    def both(cls, model: Model, corpus: Corpus, sentences: int) -> tuple[Half, Half]:
-        """Return the halves on which heads are selected and evaluated: translations lie in the same half."""
-        select, report = corpus.halves()
-        return cls(whole_texts(model, select.sentences(), sentences)), cls(
-            whole_texts(model, report.sentences(), sentences)
-        )
-
-    @cached_property
-    def trees(self) -> list[GoldTree | None]:
-        """The tree of each text; None where it has none."""
-        return [gold_tree(document) for document in self.aligned.texts.take(self.aligned.kept)]
-
-    def in_a_row(self) -> float:
-        """Return the share of arcs between neighbours, punctuation aside: the tree of words in a row."""
-        hits = [hit for tree in self.trees if tree is not None for hit in tree.attached(in_a_row(len(tree.depths)))]
-        return float(np.mean(hits))
-
-    def heads(self, model: Model) -> tuple[list[float], list[float]]:
-        """Return the share of arcs that the spanning tree of each head has, layer by layer.
-
-        First of all arcs, then of those between words that are no neighbours.
-        """
-        hits = attached_arcs(model, self.aligned, self.trees, Settings())
-        apart = np.concatenate([np.diff(arc_ends(tree))[:, 0] for tree in self.trees if tree is not None])
-        every, far = hits[0] / len(apart), hits[1] / (apart > 1).sum()
-        return every.ravel().tolist(), far.ravel().tolist()
+    Translations lie in the same half.
+    """
+    both = zip(("select", "report"), open_corpus(treebank).halves(), strict=True)
+    return {name: whole_texts(model, half.sentences(), section.sentences) for name, half in both}
 
 
 def read_language(section: LanguageTreesSection, model: Model, treebank: str) -> dict[str, Any]:
-    """Return what the heads of a model attach in one language, on either half, and what words in a row do."""
-    select, report = Half.both(model, open_corpus(treebank), section.sentences)
-    (selected, far_selected), (evaluated, far_evaluated) = select.heads(model), report.heads(model)
-    far = {"far select": far_selected, "far report": far_evaluated}
-    return {"select": selected, "report": evaluated, "row": report.in_a_row(), **far}
+    """Return the share of arcs that the spanning tree of each head has in one language, on either half.
 
-
-@dataclass(frozen=True)
-class LanguageStates:
-    """The states of one layer on the two halves of every language."""
-
-    select: Mapping[str, WordStates]
-    report: Mapping[str, WordStates]
-
-    @classmethod
-    def of(cls, section: LanguageTreesSection, model: Model) -> LanguageStates:
-        """Read all languages."""
-        select, report = {}, {}
-        for language, treebank in section.treebanks.items():
-            halves = Half.both(model, open_corpus(treebank), section.sentences)
-            select[language], report[language] = (
-                _layer(WordStates.of(model, half.aligned, Settings()), section.layer) for half in halves
-            )
-        return cls(select, report)
-
-    def pairs(self, seed: int) -> dict[str, dict[str, float]]:
-        """Return learned language -> evaluated language -> share of arcs that projected states attach."""
-        return {
-            language: {other: _attached(probe, states) for other, states in self.report.items()}
-            for language, probe in ((language, _learned(states, seed)) for language, states in self.select.items())
-        }
-
-    def together(self, seed: int) -> dict[str, float]:
-        """Return for each language what a projection attaches that was learned in all others together."""
-        return {
-            language: _attached(
-                _learned(_joined([one for other, one in self.select.items() if other != language]), seed), states
-            )
-            for language, states in self.report.items()
-        }
+    Layer by layer, of all arcs, and under "far" of those between words that are no neighbours. The tree of words in a
+    row ("row") has those between neighbours, punctuation aside.
+    """
+    found: dict[str, Any] = {}
+    for name, aligned in halves(section, model, treebank).items():
+        every = [gold_tree(document) for document in aligned.texts.take(aligned.kept)]
+        hits = attached_arcs(model, aligned, every, Settings())
+        trees = [tree for tree in every if tree is not None]
+        apart = np.concatenate([np.diff(arc_ends(tree))[:, 0] for tree in trees])
+        found[name] = (hits[0] / len(apart)).ravel().tolist()
+        found[f"far {name}"] = (hits[1] / (apart > 1).sum()).ravel().tolist()
+    in_order = [hit for tree in trees for hit in tree.attached(in_a_row(len(tree.depths)))]
+    return found | {"row": float(np.mean(in_order))}
 
 
 def transferred(section: LanguageTreesSection, model: Model, *, together: bool) -> dict[str, Any]:
-    """Return what projections of states attach, learned on one half and evaluated on the other.
+    """Return what projections of the states of one layer attach, learned on one half and evaluated on the other.
 
     Under "pairs" learned in each language and evaluated in each; `together`, under that name, learned in all languages
     but the one in which they are evaluated.
     """
-    states = LanguageStates.of(section, model)
-    found: dict[str, Any] = {"pairs": states.pairs(section.probe_seed)}
-    return found | {"together": states.together(section.probe_seed)} if together else found
+    select: dict[str, WordStates] = {}
+    report: dict[str, WordStates] = {}
+    for language, treebank in section.treebanks.items():
+        select[language], report[language] = (
+            _layer(WordStates.of(model, aligned, Settings()), section.layer)
+            for aligned in halves(section, model, treebank).values()
+        )
+    probes = {language: _learned(states, section.probe_seed) for language, states in select.items()}
+    pairs = {
+        language: {other: _attached(probe, states) for other, states in report.items()}
+        for language, probe in probes.items()
+    }
+    if not together:
+        return {"pairs": pairs}
+    joint = {
+        language: _attached(
+            _learned(_joined([one for other, one in select.items() if other != language]), section.probe_seed), states
+        )
+        for language, states in report.items()
+    }
+    return {"pairs": pairs, "together": joint}
 
 
 def _learned(states: WordStates, seed: int) -> StructuralProbe:

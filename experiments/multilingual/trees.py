@@ -50,7 +50,6 @@ def measure(section: LanguageTreesSection, work: Work) -> ClaimRecord:
     """Read all languages with the trained weights, and with randomly initialised and permuted ones."""
     heads: dict[str, dict[int, dict[str, Any]]] = {}
     transfer: dict[str, dict[int, Any]] = {}
-    shape: tuple[int, int] | None = None
     kinds = [(TRAINED, (0,)), (RANDOM, section.seeds), (PERMUTED, section.seeds)]
     for kind, seeds in kinds:
         heads[kind], transfer[kind] = {}, {}
@@ -63,13 +62,12 @@ def measure(section: LanguageTreesSection, work: Work) -> ClaimRecord:
             }
             project = partial(transferred, section, model, together=kind == TRAINED)
             transfer[kind][seed] = work.part(f"{name} projections", project)
-            shape = shape or (model.layers, model.heads)
             work.progress(f"measure {kind}", len(heads[kind]), len(seeds))
     languages = [*section.treebanks]
     return ClaimRecord(
         _measures(heads, transfer, languages),
         statements(heads, transfer, languages),
-        _noticed(heads[TRAINED][0], languages, shape),
+        _noticed(heads[TRAINED][0], languages, model.heads),
     )
 
 
@@ -225,12 +223,11 @@ def _measures(heads: Heads, transfer: Transfer, languages: list[str]) -> list[Cl
     ]
 
 
-def _noticed(one: Mapping[str, Any], languages: list[str], shape: tuple[int, int] | None) -> list[str]:
-    """Return the selected head of every language by name."""
-    assert shape is not None
+def _noticed(one: Mapping[str, Any], languages: list[str], heads: int) -> list[str]:
+    """Return the selected head of every language by name; a layer has so many `heads`."""
     named = []
     for language in languages:
-        layer, head = divmod(best(one[language]["select"]), shape[1])
+        layer, head = divmod(best(one[language]["select"]), heads)
         own, row = 100 * own_head(one, language), 100 * float(one[language]["row"])
         named.append(f"{language} {layer + 1}-{head + 1} ({own:.1f} % of arcs, words in a row {row:.1f})")
     return [f"Selected heads: {', '.join(named)}."]

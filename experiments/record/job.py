@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from experiments.config.config import flat_keys
+from experiments.config.config import differing_keys
 from experiments.record.provenance import git_commit
 from experiments.record.run_record import Journal
 from mha.messages import OneLineError
@@ -145,7 +145,7 @@ class Job:
         if there := resume and (folder / MADE_FOR).is_file():
             with _readable(folder / MADE_FOR):
                 before = _read_json(folder / MADE_FOR)
-                differing = _differing(before, now)
+                differing = differing_keys(before, now)
         if differing and (refuse or before.keys() != now.keys()):
             raise KeptError(f"{folder}: what was interrupted differs in {', '.join(differing)}; {ANEW}")
         if differing or not there:
@@ -263,12 +263,6 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
         raise KeptError(f"{path}: cannot be read ({error}); {ANEW}") from error
-
-
-def _differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return the keys with other values, with the names of the tables they lie in."""
-    one, other = dict(flat_keys(before)), dict(flat_keys(now))
-    return [key for key in dict.fromkeys([*one, *other]) if one.get(key) != other.get(key)]
 
 
 def _read_arrays(path: Path) -> dict[str, Any]:

@@ -33,12 +33,9 @@ class Journal:
     facts: Mapping[str, Mapping[str, Any]] | None = None
     "By measure: what holds for all heads together."
     lines: list[dict[str, Any]] = field(default_factory=list)
+    "Of log.jsonl."
     course: Course = field(default_factory=Course, repr=False)
     "Is told which stage begins."
-
-    def log(self, what: str, **details: Any) -> None:
-        """Note that something happened."""
-        self.lines.append({"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "what": what, **details})
 
     def begin(self, name: str) -> None:
         """Tell whoever watches that a stage begins; what the one before has freed is returned to the system."""
@@ -51,16 +48,18 @@ class Journal:
         start = time.perf_counter()
         self.begin(name)
         yield
-        seconds = round(time.perf_counter() - start, 3)
-        self.stages[name] = round(self.stages.get(name, 0) + seconds, 3)
-        self.log(name, seconds=seconds)
+        self._spend(name, time.perf_counter() - start)
 
     def share(self, seconds: Mapping[str, float], wall: float) -> None:
         """Note stages that were worked on side by side, in `wall` seconds: each has its part of them, by its own."""
         for name, own in seconds.items():
-            part = round(wall * own / sum(seconds.values()), 3)
-            self.stages[name] = round(self.stages.get(name, 0) + part, 3)
-            self.log(name, seconds=part)
+            self._spend(name, wall * own / sum(seconds.values()))
+
+    def _spend(self, name: str, seconds: float) -> None:
+        """Add to the time of a stage, with a line for the log."""
+        spent, now = round(seconds, 3), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.stages[name] = round(self.stages.get(name, 0) + spent, 3)
+        self.lines.append({"time": now, "what": name, "seconds": spent})
 
     def count(self, split: str, scope: str, outcome: Outcome) -> None:
         """Note what was scored and what was dropped."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.reproduce.record import Entry
@@ -38,9 +38,8 @@ class Judged:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A finding with its verdict on one model."""
+    """The verdict on a finding on one model."""
 
-    finding: Finding
     verdict: str
     "One of `reports.statements.finding_record.VERDICTS`."
     why: str
@@ -79,8 +78,9 @@ def judge(
     ]
     said = Counter(one.verdict for one in judged)
     if said[NO_NUMBER] == len(judged):
-        return Judgement(finding, UNTESTABLE, _missing(judged), judged)
-    return Judgement(finding, verdict_of(said, finding.enough, weaker=bool(finding.weaker)), _why(judged), judged)
+        reasons = dict.fromkeys(one.measured.why for one in judged if isinstance(one.measured, Missing))
+        return Judgement(UNTESTABLE, "; ".join(reasons), judged)
+    return Judgement(verdict_of(said, finding.enough, weaker=bool(finding.weaker)), _why(judged), judged)
 
 
 def verdict_of(verdicts: Counter[str], enough: int | None = None, *, weaker: bool = False) -> str:
@@ -105,7 +105,7 @@ def verdict_of(verdicts: Counter[str], enough: int | None = None, *, weaker: boo
 
 def untestable(finding: Finding, why: str) -> Judgement:
     """Return the verdict on a finding that nothing was measured for."""
-    return Judgement(finding, UNTESTABLE, why, [Judged(one, Missing(why), NO_NUMBER) for one in finding.statements])
+    return Judgement(UNTESTABLE, why, [Judged(one, Missing(why), NO_NUMBER) for one in finding.statements])
 
 
 def _judged(statement: Statement, found: Measured | Missing, controls: Controls | None, original: bool) -> Judged:
@@ -148,11 +148,6 @@ def _nearness(statement: Statement, found: Measured) -> tuple[str, bool]:
     return near, distance <= statement.tolerance
 
 
-def _missing(judged: Sequence[Judged]) -> str:
-    reasons = dict.fromkeys(one.measured.why for one in judged if isinstance(one.measured, Missing))
-    return "; ".join(reasons)
-
-
 ALONE = {
     WEAKER: "it holds below the paper's own bar",
     FAILS: "it does not hold",
@@ -193,21 +188,18 @@ def _result(finding: Finding, result: Mapping[str, Any], record: Mapping[str, An
     """Return a result with its verdict."""
     model = next(one for one in record["models"] if one["model"] == result["model"])
     if result["untestable"] or finding.missing:
-        found = _in_own_run(untestable(finding, finding.missing or result["untestable"]), model)
-        return _told(found, result) | {"statements": [_entry(one) for one in found.statements]}
-    if model["control"]:
+        found = untestable(finding, finding.missing or result["untestable"])
+    elif model["control"]:
         return _untrained(finding, result)
-    controls = {one.name: _controls(finding, one.name, one.number, model, record) for one in finding.statements}
-    original = model["known_as"] in finding.original
-    numbers = numbers_of(finding, result["statements"])
-    found = _in_own_run(judge(finding, numbers, controls=controls, original=original), model)
-    return _told(found, result) | {"statements": [_entry(one) for one in found.statements]}
-
-
-def _in_own_run(found: Judgement, model: Mapping[str, Any]) -> Judgement:
-    """Return a verdict as a finished run has it: what it lacks is not measured, whether or not another run can."""
-    lacks = model.get("own_run") and found.verdict == UNTESTABLE and not found.finding.missing
-    return replace(found, verdict=UNMEASURED) if lacks else found
+    else:
+        controls = {one.name: _controls(finding, one.name, one.number, model, record) for one in finding.statements}
+        original = model["known_as"] in finding.original
+        found = judge(finding, numbers_of(finding, result["statements"]), controls=controls, original=original)
+    verdict = found.verdict
+    if model.get("own_run") and verdict == UNTESTABLE and not finding.missing:
+        verdict = UNMEASURED  # what a finished run lacks is not measured, whether or not another run can
+    statements = [_entry(one) for one in found.statements]
+    return {**result, "verdict": verdict, "why": found.why, "statements": statements}
 
 
 def _untrained(finding: Finding, result: Mapping[str, Any]) -> Entry:
@@ -227,10 +219,8 @@ def _untrained(finding: Finding, result: Mapping[str, Any]) -> Entry:
 
 def _pooled(seeds: Sequence[Judged]) -> Entry:
     """Return one statement over all seeds."""
-    if len(seeds) == 1:
-        return _entry(seeds[0])
     found = [one.measured for one in seeds if isinstance(one.measured, Measured)]
-    if not found:
+    if len(seeds) == 1 or not found:
         return _entry(seeds[0])
     ours = [one.ours.value for one in found if one.ours is not None]
     note = ", ".join(f"{one.decides.value:.3g}" for one in found)
@@ -271,10 +261,6 @@ def _controls(
             absent = sum(isinstance(one, Missing) and one.absent for one in current)
             found[kinds[result["model"]]] = ControlNumbers(known, len(current), absent)
     return {kind: one for kind, one in found.items() if one.seeds}
-
-
-def _told(found: Judgement, result: Mapping[str, Any]) -> Entry:
-    return {**result, "verdict": found.verdict, "why": found.why}
 
 
 def _entry(one: Judged) -> Entry:

@@ -10,15 +10,7 @@ from typing import Any
 
 from experiments.reproduce.readings import FinishedReading
 from experiments.reproduce.registry import all_findings, papers
-from experiments.statements.finding import (
-    PROVENANCE,
-    Evidence,
-    Finding,
-    Missing,
-    Numbers,
-    PaperFindings,
-    Statement,
-)
+from experiments.statements.finding import PROVENANCE, Evidence, Finding, Missing, Numbers, Statement
 from experiments.statements.subject import Subject
 from reports.run.replacing import replace_text
 from reports.statements.figure import Figure, beside_published
@@ -29,11 +21,6 @@ KEPT = ("headscope", "started", "wall_seconds", "git_commit", "platform", "cores
 
 Entry = dict[str, Any]
 "A result, or what was measured for one statement, as JSON has it."
-
-
-def paper_entry(paper: PaperFindings) -> dict[str, Any]:
-    """Return a paper as JSON has it."""
-    return asdict(paper.paper)
 
 
 def written_down(finding: Finding, key: str) -> dict[str, Any]:
@@ -138,7 +125,7 @@ def today(before: Mapping[str, Any]) -> dict[str, Any]:
     every = [(one, finding) for one in papers() for finding in one.findings]
     ids = {finding.id for _, finding in every}
     return {
-        "papers": [paper_entry(one) for one in papers()],
+        "papers": [asdict(one.paper) for one in papers()],
         "findings": [written_down(finding, one.paper.key) for one, finding in every],
         "models": list(before.get("models", ())),
         "results": [one for one in before.get("results", ()) if one["finding"] in ids],

@@ -16,6 +16,7 @@ from experiments.config.section import LABELS
 from experiments.config.sections import GENERATED
 from experiments.run.measure import Measure
 from experiments.run.measures import measure_types
+from probes.causal.labelled_rows import has_labels
 from probes.corpora.corpus import NAMED
 from probes.plain.text_tables import Entry, is_pair
 from probes.registry import registered_by
@@ -90,7 +91,7 @@ def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
             values["probes"]["names"] = [*names, *(name for name in own if name not in names)]
         resolve_tables(values, folder, kind)
     config = validated(kind, values, where)
-    if config.behaviour.score and not any(map(has_rows, behaviours_of(config))):
+    if config.behaviour.score and not any(has_labels(Path(name)) for name in behaviours_of(config)):
         raise ConfigError(f"{where}: behaviour.score: no measure names {LABELS} among its behaviours")
     return config
 
@@ -99,13 +100,6 @@ def behaviours_of(config: Config) -> list[str]:
     """Return the behaviours that any measure of a config names."""
     tables = [getattr(config, kind.name, None) for kind in measure_types()]
     return [name for table in tables for name in getattr(table, "behaviours", ())]
-
-
-def has_rows(name: str) -> bool:
-    """Return whether a behaviour is a file of labelled rows."""
-    from probes.causal.labelled_rows import has_labels
-
-    return has_labels(Path(name))
 
 
 def _files(table: Any, key: str) -> list[Path]:

@@ -8,12 +8,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from experiments.config.config import Config, ConfigError, flat_keys, resolved
+from experiments.config.config import Config, ConfigError, differing_keys, flat_keys, resolved
 from experiments.config.file import toml_of
 from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.provenance import device_name, own_files, processor_name, uncommitted_changes
 from experiments.run.config import checked
-from mha import Model
 from probes.corpora.corpus import data_folder
 from probes.corpora.named import NAMED_RATINGS
 from probes.pairs.corpora import NAMED_PAIRS
@@ -69,9 +68,7 @@ def _differences(path: Path, config: Config) -> str:
     except (ValueError, RecursionError):
         return "its config.toml cannot be read"
     now = dict(flat_keys(resolved(config)))
-    differing = [
-        key for key in dict.fromkeys([*before, *now]) if before.get(key) != now.get(key) and not key.startswith("page.")
-    ]
+    differing = [key for key in differing_keys(before, now) if not key.startswith("page.")]
     told = [f"{key}: {_shown(before, key)} there, {_shown(now, key)} here" for key in differing[:NAMED]]
     more = len(differing) - len(told)
     return "; ".join(told) + (f"; and {more} more" if more else "")
@@ -107,11 +104,6 @@ def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:
                 facts = {str(file): file.stat() for file in files if file.is_file()}
                 found |= {name: [fact.st_size, fact.st_mtime_ns] for name, fact in facts.items()}
     return found
-
-
-def open_model_of(run: Run) -> Model:
-    """Load the model of a finished run on the CPU, as `reopened` does."""
-    return reopened(run).model
 
 
 def reopened(run: Run) -> LoadedModel:

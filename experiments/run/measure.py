@@ -127,4 +127,5 @@ class BehaviourMeasure(Measure):
 
 def tables_of(**frames: Sequence[pd.DataFrame]) -> Frames:
     """Return the tables of which there are any rows, each from its parts."""
-    return {name: pd.concat(parts, ignore_index=True) for name, parts in frames.items() if parts}
+    kept = {name: [part for part in parts if len(part)] for name, parts in frames.items()}
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in kept.items() if parts}

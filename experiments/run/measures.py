@@ -17,6 +17,7 @@ from experiments.run.scope import Scored
 from probes.corpora.corpus import Texts
 from probes.scoring.observers import Observer
 from reports.measures.registry import MeasureError, measures, write_measures
+from reports.tables.table import Table
 
 
 def measure_types() -> tuple[type[Measure], ...]:
@@ -72,11 +73,12 @@ class Measures:
             with self.run.journal.stage(one.name):
                 frames = self.run.part(one.name, partial(one.measure, self.run, read))
             found[type(one)] = frames
-            of_run = {name for name in frames if "model" in one.tables[name].dtypes}  # others name their models
-            empty = {name: pd.DataFrame(columns=[*one.tables[name].names]) for name in frames}
-            filled = {name: frame if len(frame) else empty[name] for name, frame in frames.items()}
-            rows = {name: self.run.complete(frame) if name in of_run else frame for name, frame in filled.items()}
-            write_measures(rows, folder)
+            write_measures({name: self._told(frame, one.tables[name]) for name, frame in frames.items()}, folder)
+
+    def _told(self, frame: pd.DataFrame, table: Table) -> pd.DataFrame:
+        """Return rows with the columns of the run; those of a table without name their models themselves."""
+        rows = frame if len(frame) else pd.DataFrame(columns=[*table.names])
+        return self.run.complete(rows) if "model" in table.dtypes else rows
 
 
 def _of_part(measure: Measure, scored: Scored) -> Frames:

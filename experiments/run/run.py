@@ -194,7 +194,7 @@ def _read(
     to_show, to_ask = config.page.examples, len(config.probes.names)
     for scope in run.scopes:
         make = Part if shards is None else partial(ShardedPart, shards=shards)
-        part = make(run, scope, measures if measures.wanted else None, first)
+        part = make(run, scope, measures.observers if measures.wanted else None, measures.codelength, first)
         asked = part.probes
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)

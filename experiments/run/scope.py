@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -40,17 +40,8 @@ ShowScores = Callable[[pd.DataFrame], None]
 "Is shown the scores of a part before it is compared with other models; nothing in them is tested."
 
 
-class Observing(Protocol):
-    """What a part needs of the measures while heads are scored, see `experiments.run.measures.Measures`."""
-
-    @property
-    def codelength(self) -> bool:
-        """Whether the trained probes are coded too."""
-        ...
-
-    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
-        """Return what sees the maps of a split while its heads are scored."""
-        ...
+Observe = Callable[[str, str, Texts], Sequence[Observer]]
+"Returns what sees the maps of a split of a scope, and of its texts, while heads are scored."
 
 
 @dataclass(frozen=True)
@@ -59,8 +50,10 @@ class Part:
 
     run: RunContext
     scope: str
-    measures: Observing | None = None
+    observe: Observe | None = None
     "None where nothing is measured, and for what is read by workers."
+    codelength: bool = False
+    "Whether trained probes are coded too."
     first: ShowScores | None = None
 
     @property
@@ -91,14 +84,14 @@ class Part:
     @cached_property
     def own_maps(self) -> KeptMaps:
         """Maps of the run's model, where anything asks for them after its heads were scored."""
-        scoring, later = self.config.scoring, self.config.probes.trained or self.measures
+        scoring, later = self.config.scoring, self.config.probes.trained or self.observe
         return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
 
     def score(self) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them."""
-        journal, measures = self.run.journal, self.measures
+        journal = self.run.journal
         observers: dict[str, Sequence[Observer]] = {
-            split: [] if measures is None else measures.observers(self.scope, split, texts)
+            split: [] if self.observe is None else self.observe(self.scope, split, texts)
             for split, texts in zip(SPLITS, self.texts, strict=True)
         }
         observers[SPLITS[1]] = [*observers[SPLITS[1]], *self._relation_attention()]
@@ -277,7 +270,7 @@ class Part:
             pairs=self.config.probes.trained_pairs,
             replicates=self.config.scoring.replicates,
             seed=self.config.seed,
-            codelength=self.measures is not None and self.measures.codelength,
+            codelength=self.codelength,
             progress=lambda done, of: self.run.progress(name, done, of),
         )
 

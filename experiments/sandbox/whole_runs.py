@@ -24,6 +24,7 @@ from experiments.run.config import RunConfig
 from experiments.run.context import SCOPES, RunContext
 from experiments.run.scope import Part
 from experiments.sandbox.population import ROLES, Sandbox, head_of
+from experiments.statements.rule import CONTROLS
 from mha import load_model
 from mha.planted.heads import BY_WEIGHTS, plant_weights, word_model
 from probes import Corpus, Probe, get_probe
@@ -38,9 +39,6 @@ from probes.registry import RANDOM
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Pooled
 from reports.progress import silent
-
-SOURCES = ("random", "permuted")
-"Weights without knowledge: randomly initialised ones, and trained ones permuted within each matrix."
 
 TREEBANKS = {"ewt": 1.0, "gum": 2.5}
 "Real corpora, and how many times the sentences are taken: GUM's documents are few and long."
@@ -105,7 +103,7 @@ class NullRuns:
 
     def __post_init__(self) -> None:
         """Open the corpus."""
-        self.corpora = open_corpora(whole_config(self.corpus, SOURCES[0], 0, self.sentences))
+        self.corpora = open_corpora(whole_config(self.corpus, CONTROLS[0], 0, self.sentences))
 
     def scores(self, source: str, seed: int) -> pd.DataFrame:
         """Return the scores of a run, with verdicts."""
@@ -141,9 +139,9 @@ def null_runs(
 ) -> Iterator[dict[str, Any]]:
     """Yield a row a kind of weights and seed."""
     runs = NullRuns(corpus, sentences)
-    for done, (source, seed) in enumerate(product(SOURCES, range(seeds)), start=1):
+    for done, (source, seed) in enumerate(product(CONTROLS, range(seeds)), start=1):
         yield runs.row(source, seed)
-        progress(done, len(SOURCES) * seeds)
+        progress(done, len(CONTROLS) * seeds)
 
 
 def whole_run(

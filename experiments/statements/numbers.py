@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -12,7 +11,6 @@ import pandas as pd
 
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Evidence, Measured, Missing
-from probes.evidence.statistics import pearson, spearman
 from reports.statements.figure import Point
 
 if TYPE_CHECKING:
@@ -184,31 +182,22 @@ def over_units(function: Callable[[pd.DataFrame], float], frame: pd.DataFrame, u
     return Estimate(float(function(frame)), float(low), float(high), len(groups))
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Two numbers a head."""
+def correlation(
+    correlate: Callable[[np.ndarray, np.ndarray], np.ndarray], first: np.ndarray, second: np.ndarray
+) -> Estimate:
+    """Return how two numbers of heads correlate, as `spearman` or `pearson` of `probes.evidence.statistics` tells it.
 
-    first: np.ndarray
-    second: np.ndarray
-
-    def spearman(self) -> Estimate:
-        """Return the rank correlation with the interval of a bootstrap over heads; heads that lack one are left out."""
-        return self._correlation(spearman)
-
-    def pearson(self) -> Estimate:
-        """Return the correlation with the interval of a bootstrap over heads; heads that lack one are left out."""
-        return self._correlation(pearson)
-
-    def _correlation(self, correlate: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Estimate:
-        known = np.isfinite(self.first) & np.isfinite(self.second)
-        one, other = self.first[known], self.second[known]
-        if len(one) < 4:
-            return Estimate(math.nan, math.nan, math.nan, len(one))
-        heads = np.random.default_rng(0).integers(0, len(one), (DRAWS // 4, len(one)))
-        drawn = correlate(one[heads], other[heads])
-        varied = drawn[np.isfinite(drawn)]
-        low, high = np.percentile(varied, [2.5, 97.5]) if len(varied) else (math.nan, math.nan)
-        return Estimate(float(correlate(one, other)), float(low), float(high), len(one))
+    The interval is that of a bootstrap over heads; heads that lack one of the numbers are left out.
+    """
+    known = np.isfinite(first) & np.isfinite(second)
+    one, other = first[known], second[known]
+    if len(one) < 4:
+        return Estimate(math.nan, math.nan, math.nan, len(one))
+    heads = np.random.default_rng(0).integers(0, len(one), (DRAWS // 4, len(one)))
+    drawn = correlate(one[heads], other[heads])
+    varied = drawn[np.isfinite(drawn)]
+    low, high = np.percentile(varied, [2.5, 97.5]) if len(varied) else (math.nan, math.nan)
+    return Estimate(float(correlate(one, other)), float(low), float(high), len(one))
 
 
 def shape(run: Run, kind: str, measure: str, scope: str = "sentence", split: str = "report") -> pd.DataFrame:

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import torch
 from pydantic import Field, model_validator
 
 from experiments.config.config import (
@@ -30,8 +31,11 @@ from experiments.run.config import RunConfig
 from experiments.run.context import RunContext
 from experiments.run.scope import Part
 from experiments.statements.claim import ClaimSection, Work
-from experiments.training.train import noted, train_seeds
-from mha import MaskedLM, Model
+from experiments.training.texts import open_material, open_rows, open_vocabulary
+from experiments.training.train import encoder_config, noted, train_seeds, training_settings
+from mha import Encoder, MaskedLM, Model
+from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
+from mha.training.task import Task, evaluation_batches
 from probes.pairs.grammar_pairs import grammar_pairs
 from probes.pairs.scores import MASKED, decide
 from reports.progress import silent
@@ -54,6 +58,15 @@ class TrainedSection(ClaimSection):
         if len(self.train.seeds) < 2:
             raise ValueError("train.seeds: an interval takes two seeds or more")
         return self
+
+
+class AgreementSection(TrainedSection):
+    """What the config of a claim about agreement has."""
+
+    pairs: int = Field(default=800, ge=1)
+    "Minimal pairs of the grammar that are drawn."
+    pairs_seed: int = 71
+    "Of these pairs."
 
 
 class ScoredSection(TrainedSection):
@@ -95,6 +108,23 @@ def each_training(
         found[seed] = work.part(f"{label} seed {seed}", partial(examine, folder))
         work.progress(f"measure {label}", len(found), len(folders))
     return found
+
+
+def held_out(train: TrainSection) -> tuple[Task, list[MaskedBatch]]:
+    """Return what a training is given, and its held-out batches, whose masks are the same for all seeds."""
+    material = open_material(train)
+    vocabulary = open_vocabulary(train, material)
+    rows, held = open_rows(train, material, vocabulary)
+    task = Task(encoder_config(train, vocabulary), vocabulary, rows, held)
+    return task, evaluation_batches(task, training_settings(train, rows, 0), 0, 1)
+
+
+@torch.no_grad()
+def held_out_loss(encoder: Encoder, batches: Sequence[MaskedBatch]) -> float:
+    """Return the mean masked-LM loss in nats, without dropout, every masked piece counting the same."""
+    encoder.eval()
+    masked = sum(len(batch.gold) for batch in batches)
+    return sum(float(masked_lm_loss(encoder, batch)) * len(batch.gold) for batch in batches) / masked
 
 
 def parameters(model: Model) -> int:
@@ -147,5 +177,5 @@ def heads_of(rows: pd.DataFrame) -> int:
 
 
 def by_seed(results: Mapping[int, Mapping[str, float]], name: str) -> dict[int, float]:
-    """Return one number a seed; None, as JSON has it, is NaN."""
-    return {seed: float("nan") if one[name] is None else float(one[name]) for seed, one in results.items()}
+    """Return one number a seed."""
+    return {seed: float(one[name]) for seed, one in results.items()}

@@ -18,12 +18,14 @@ from experiments.record.job import NOTHING, AsArrays, Job
 from experiments.training.checkpoint_reader import Behaviour, CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint, read_checkpoints
 from probes import Corpus, Probe
+from probes.evidence.results import named_heads
 from probes.maps.matching import Match, Matched, SeenMaps, match_models, same_roles
 from probes.scoring.aligned import Dropped
 from probes.scoring.tally import Pooled
 from probes.training.biography import Biography, courses
 from probes.training.concentration import LifeRule, Profiles, life_of
 from probes.training.onset import OnsetRule, head_onsets, timeline
+from reports.progress import Step, silent
 from reports.tables.biographies import TABLES
 
 MATCHES, PARTNERS = ([*TABLES[name].names] for name in ("biography_matches", "biography_partners"))
@@ -74,20 +76,13 @@ class Kinship:
 
 def _row(what: str, found: Matched, one: tuple[int, int], other: tuple[int, int], roles: Roles) -> dict[str, object]:
     match = found.match
-    mine, theirs = (_numbered(roles[seed][step], roles) for seed, step in (one, other))
-    seen, chance = same_roles(match.partner, mine, theirs)
+    seen, chance = same_roles(match.partner, roles[one[0]][one[1]], roles[other[0]][other[1]])
     return {
         **{"what": what, "seed": one[0], "step": one[1], "other_seed": other[0], "other_step": other[1]},
         **{"heads": len(match.partner), "distance": match.distance.mean(), "null": found.null},
         **{"chance": match.chance, "itself": (match.partner == np.arange(len(match.partner))).mean()},
         **{"same_role": seen, "same_role_chance": chance},
     }
-
-
-def _numbered(names: Sequence[str], roles: Roles) -> list[int]:
-    """Return a number for every role, the same for all models; -1 for none."""
-    known = sorted({name for steps in roles.values() for heads in steps.values() for name in heads if name})
-    return [known.index(name) if name else -1 for name in names]
 
 
 def _partners(
@@ -107,8 +102,6 @@ def _partners(
 ReadAll = Callable[[Sequence[Checkpoint]], Iterable[CheckpointAnswers]]
 "Has checkpoints read, and gives their answers in order."
 
-Progress = Callable[[str, int, int], None]
-
 
 @dataclass(frozen=True)
 class Biographies:
@@ -125,7 +118,7 @@ def biographies(
     corpora: tuple[Corpus, Corpus],
     *,
     behaviour: Behaviour | None = None,
-    progress: Progress = lambda what, done, of: None,
+    progress: Step = silent,
     read_all: ReadAll | None = None,
     job: Job = NOTHING,
 ) -> Biographies:
@@ -243,9 +236,7 @@ def step_rows(life: Followed) -> pd.DataFrame:
 
 def _heads(biography: Biography) -> dict[str, object]:
     """Return the columns that name all heads of a training."""
-    layer, head = np.divmod(np.arange(biography.layers * biography.heads), biography.heads)
-    names = [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)]
-    return {"seed": biography.seed, "layer": layer, "head": head, "name": names}
+    return {"seed": biography.seed, **named_heads((biography.layers, biography.heads))}
 
 
 def profile_rows(life: Followed, rule: LifeRule) -> pd.DataFrame:

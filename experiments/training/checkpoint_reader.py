@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -87,24 +87,21 @@ class CheckpointAnswers:
 class CheckpointReader:
     """Puts the same questions to one checkpoint after the other.
 
-    Baselines learn on the selection corpus, `corpora[0]`. What does not depend on weights is made once for all models
-    with the same tokenizer.
+    Baselines learn on the selection corpus, `corpora[0]`. What does not depend on weights is made once, for the
+    checkpoints of a run have one tokenizer.
     """
 
     config: Config
     section: BiographiesSection
     corpora: tuple[Corpus, Corpus]
     behaviour: Behaviour | None
+    _prepared: list[PreparedTargets] = field(default_factory=list, init=False)
+    "The targets of each scope, once a checkpoint has been read."
 
     @cached_property
     def probes(self) -> list[Probe]:
         """What is asked."""
         return [get_probe(name) for name in self.section.probes]
-
-    @cached_property
-    def _prepared(self) -> list[PreparedTargets]:
-        """The targets prepared so far, one a tokenizer and scope."""
-        return []
 
     @cached_property
     def _matched(self) -> list[Document]:
@@ -117,8 +114,11 @@ class CheckpointReader:
         model = load_model(str(checkpoint.folder), device=self.config.model.device)
         model = replace(model, precision=self.config.model.precision)
         labels = None if self.section.labels == "all" else self.section.labels
-        prepared, found = self._prepared_for(model), dict[Question, Marks]()
-        for targets in prepared:
+        if not self._prepared:
+            scopes = dict.fromkeys(probe.scope for probe in self.probes)
+            self._prepared.extend(self._prepare(model, scope) for scope in scopes)
+        found = dict[Question, Marks]()
+        for targets in self._prepared:
             found |= marks(targets.put(model), labels)
         return CheckpointAnswers(
             model.layers,
@@ -126,17 +126,9 @@ class CheckpointReader:
             found,
             math.nan if self.behaviour is None else self.behaviour(model),
             see_maps(model, self._matched) if self._matched else None,
-            _baselines(prepared),
-            {targets.probes[0].scope: targets.dropped for targets in prepared},
+            _baselines(self._prepared),
+            {targets.probes[0].scope: targets.dropped for targets in self._prepared},
         )
-
-    def _prepared_for(self, model: Model) -> list[PreparedTargets]:
-        """Return the prepared targets that fit a model, made if there are none yet."""
-        fit = [targets for targets in self._prepared if targets.fits(model)]
-        if not fit:
-            fit = [self._prepare(model, scope) for scope in dict.fromkeys(probe.scope for probe in self.probes)]
-            self._prepared.extend(fit)
-        return fit
 
     def _prepare(self, model: Model, scope: str) -> PreparedTargets:
         asked = [probe for probe in self.probes if probe.scope == scope]

@@ -17,8 +17,7 @@ from mha.training.masking import MaskedRows, Masking, mask_rows, next_rows
 from mha.training.objective import ArcBatch
 from mha.training.packed_rows import Rows, StoredRows
 from mha.training.packing import Ints
-from mha.training.settings import TrainingError as TrainingError
-from mha.training.settings import TrainingSettings, check_unchanged
+from mha.training.settings import TrainingError, TrainingSettings, check_unchanged
 from mha.training.vocabulary import Vocabulary
 
 EVALUATION_SEED = 2**63

@@ -42,11 +42,9 @@ from mha.training.optimization import (
     training_arithmetic,
     training_state,
 )
-from mha.training.settings import TrainingSettings, check_threads
-from mha.training.task import StepBatches, Task, TrainingError, evaluation_batches, step_batches
+from mha.training.settings import TrainingError, TrainingSettings, check_threads
+from mha.training.task import StepBatches, Task, evaluation_batches, step_batches
 from mha.training.vocabulary import save_tokenizer
-
-OnCheckpoint = Callable[[int, Path], None]
 
 
 @dataclass(frozen=True)
@@ -72,16 +70,15 @@ def train(
     settings: TrainingSettings,
     *,
     resume: bool = False,
-    on_checkpoint: OnCheckpoint | None = None,
     on_progress: OnProgress | None = None,
 ) -> Path:
     """Train an encoder and return its last checkpoint, `folder`/checkpoints/step-<last>.
 
     With `resume` a training in `folder` goes on from its last whole checkpoint and then has the losses, bit for bit on
     a CPU with as many threads, that it would have had; with another number of them it goes on only where `settings` has
-    that number. A finished one is left as it is. `on_checkpoint` is called with
-    step and folder in the main process. Raises TrainingError where the loss is no number any more, and CheckpointError
-    where a checkpoint cannot be written, or where training would go on with another tokenizer, other texts or settings.
+    that number. A finished one is left as it is. Raises TrainingError where the loss is no number any more, and
+    CheckpointError where a checkpoint cannot be written, or where training would go on with another tokenizer, other
+    texts or settings.
     """
     from accelerate.state import PartialState
 
@@ -98,7 +95,7 @@ def train(
     if found and find_resumable(folder) is None:
         raise CheckpointError(f"{folder}: no checkpoint has the {STATE} that going on needs")
     with training_arithmetic(settings.threads):
-        last = _Training(folder, task, settings).run(on_checkpoint, on_progress)
+        last = _Training(folder, task, settings).run(on_progress)
     if PartialState().num_processes > 1:
         leave_group_at_exit()
     return last
@@ -151,11 +148,11 @@ class _Training:
         self.step, self.tokens = record["step"], record["tokens"]
         self.loss, self.evaluation_loss = record["loss"], record["evaluation_loss"]
 
-    def run(self, on_checkpoint: OnCheckpoint | None, on_progress: OnProgress | None) -> Path:
+    def run(self, on_progress: OnProgress | None) -> Path:
         """Train until the last step."""
         settings, main = self.settings, self.accelerator.is_main_process
         last = checkpoint_path(self.folder, settings.steps)
-        self.on_checkpoint, self.on_progress = on_checkpoint, on_progress
+        self.on_progress = on_progress
         self.kept = settings.schedule.kept(settings.steps)
         self.written = settings.schedule.steps(settings.steps)
         self.held_out = evaluation_batches(self.task, settings, self.rank, self.processes)
@@ -286,10 +283,8 @@ class _Training:
             record |= {"threads": torch.get_num_threads(), "bf16": self.bf16}
             record |= {"settings": self.settings.recorded(), **self.task.recorded()}
             state = training_state(self.encoder, self.optimizer)
-            path = write_checkpoint(self.folder, self.step, self._fill, state, record)
+            write_checkpoint(self.folder, self.step, self._fill, state, record)
             prune(self.folder, self.kept, self.settings.keep, self.settings.states)
-            if self.on_checkpoint is not None and self.step in self.kept:
-                self.on_checkpoint(self.step, path)
         self.accelerator.wait_for_everyone()
 
     def _fill(self, folder: Path) -> None:

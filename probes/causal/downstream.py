@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +19,7 @@ from mha.models.maps import merge
 from mha.models.model import Model
 from mha.pieces import Pieces
 from mha.watches import Seen
-from probes.causal.behaviours import Behaviour, BehaviourError, Prompt
+from probes.causal.behaviours import Behaviour, BehaviourError, OfModel, Prompt
 from probes.maps.ensembles import Answers, Cells, joined_answers, wanted_items
 from probes.records import Document
 from probes.registry import Probe
@@ -30,10 +29,9 @@ from probes.scoring.tally import Question
 
 
 @dataclass(frozen=True)
-class HeadPattern:
+class HeadPattern(OfModel):
     """A `Reader` of the attention of one head: what heads of the layers below change of it can be swept."""
 
-    model: Model
     layer: int
     "Index of the layer, from 0."
     head: int
@@ -43,16 +41,6 @@ class HeadPattern:
     def module(self) -> nn.Module:
         """What makes the attention calls."""
         return self.model.module
-
-    def types(
-        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
-    ) -> Int[Tensor, "batch piece"] | None:
-        """Return the type (segment) of every piece, as the model is given it."""
-        return self.model.types(ids, real)
-
-    def arithmetic(self) -> AbstractContextManager[object]:
-        """Return the context in which the model computes."""
-        return self.model.arithmetic()
 
     def read(
         self,

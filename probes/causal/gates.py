@@ -43,7 +43,6 @@ def gate_heads(
     settings: GateSettings,
     *,
     weights: bool = False,
-    batch_pieces: int = BATCH_PIECES,
     step: Callable[[int], None] = lambda steps: None,
 ) -> Gated:
     """Learn gates for heads of `shape` (layers, heads) that give up the less of a behaviour the better.
@@ -55,7 +54,7 @@ def gate_heads(
     Raises BehaviourError where it cannot be.
     """
     used = _with_copy(behaviour) if weights else behaviour
-    batches = used.batches(batch_pieces)
+    batches = used.batches(BATCH_PIECES)
     trained = used.reader.module.parameters() if weights else ()
     learned = learn_gates(partial(_loss, used), batches, len, shape, price, settings, weights=trained, step=step)
     return Gated(learned, used)

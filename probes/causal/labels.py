@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from heapq import nsmallest
@@ -31,7 +30,7 @@ from mha.models.packages import ModelError
 from mha.pieces import CLS, SEP, Pieces, align
 from probes.causal.ablation import measure
 from probes.causal.ablation_table import measures
-from probes.causal.behaviours import Behaviour, BehaviourError, Prompt
+from probes.causal.behaviours import Behaviour, BehaviourError, OfModel, Prompt
 from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralLabels
 from probes.causal.labelled_rows import LabelError, LabelledRow, several
 from probes.evidence.question import Effort
@@ -57,10 +56,9 @@ def _one_choice(forward: Callable[..., Any], **given: Tensor) -> Any:
 
 
 @dataclass(frozen=True)
-class Classifier:
+class Classifier(OfModel):
     """A model with the head of its folder for classes of texts or words, choices, or numbers: a `ModelReader`."""
 
-    model: Model
     module: nn.Module
     "A model of `transformers`, as what it is in a run of `Model.module`, with its head."
     labels: tuple[str, ...]
@@ -121,16 +119,6 @@ class Classifier:
         """Whether each label is decided by itself, so that a text can have several."""
         config: Any = self.module.config
         return bool(config.problem_type == "multi_label_classification")
-
-    def types(
-        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
-    ) -> Int[Tensor, "batch piece"] | None:
-        """Return the type (segment) of every piece, as the model is given it."""
-        return self.model.types(ids, real)
-
-    def arithmetic(self) -> AbstractContextManager[object]:
-        """Return the context in which it computes, that of its model."""
-        return self.model.arithmetic()
 
     def read(
         self,

@@ -20,9 +20,9 @@ from probes.evidence.results import named_heads
 from probes.registry import Probe
 from probes.scoring.aligned import Aligned, Dropped
 from probes.scoring.score import Settings, ask
-from probes.scoring.scorer import TINY
+from probes.scoring.scorer import TINY, allowed_keys
 from probes.scoring.tally import Numbers, Question
-from probes.targets import OTHERS, TOKENS, Items
+from probes.targets import Items
 from reports.tables.scores import METRICS as TABLE
 
 METRICS = ("accuracy", "mass", "reciprocal_rank", "auc")
@@ -139,15 +139,8 @@ class Lines:
         """Lay out items; `present` says which keys of each text have pieces, for others are no candidates."""
         text, query = torch.from_numpy(items.text), torch.from_numpy(items.query)
         gold = (torch.from_numpy(items.gold[0]), torch.from_numpy(items.gold[1]))
-        others = present[text]
-        if not isinstance(items.candidates, str):
-            listed = torch.zeros_like(others)
-            listed[torch.from_numpy(items.candidates[1]), torch.from_numpy(items.candidates[0])] = True
-            others &= listed
-        elif items.candidates == OTHERS:
-            others[torch.arange(len(items)), query] = False
-        if isinstance(items.candidates, str) and items.candidates != TOKENS:
-            others[:, -2:] = False
+        others, words = present[text], np.full(len(present), present.shape[1] - 2)
+        others &= torch.from_numpy(allowed_keys(tuple(others.shape), items, words))
         others[gold[1], gold[0]] = False
         return cls(
             text,

@@ -19,21 +19,17 @@ import torch
 from torch import Tensor
 
 from mha.batches import Batch
+from probes.corpora.annotation import ud_trees
 from probes.evidence.results import named_heads
 from probes.records import Document, IntArray, basic
-from probes.scoring import baseline_texts
 from probes.scoring.hashed_random import draws, random_bits
 from probes.scoring.tally import Numbers
 from probes.targets import Items
 
-TAGS: Final = (*baseline_texts.TAGS[1:], "")
+TAGS: Final = (*sorted(ud_trees.TAGS), "")
 "Universal parts of speech (de Marneffe et al. 2021, table 1); the last stands for any other."
 
-RELATIONS: Final = (
-    *("acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop"),
-    *("csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark"),
-    *("nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "reparandum", "vocative", "xcomp", ""),
-)
+RELATIONS: Final = (*sorted(ud_trees.RELATIONS - {"root"}), "")
 "Universal relations without the root (the same, table 2); the last stands for any other."
 
 FARTHEST: Final = 9

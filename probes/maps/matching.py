@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -224,14 +223,14 @@ def _match(
     return match_heads(distance, one.layers, within_layers=within_layers)
 
 
-def same_roles(partner: IntArray, first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[float, float]:
+def same_roles(partner: IntArray, first: Sequence[str], second: Sequence[str]) -> tuple[float, float]:
     """Return the share of heads with a role whose partner has the same, and the share that chance gives.
 
-    `first` and `second` are the main roles [head] of two models, -1 for none. Chance pairs each head with every head of
-    the other model alike. NaN where no head has a role, or none of these a partner.
+    `first` and `second` are the main roles [head] of two models, empty for none. Chance pairs each head with every head
+    of the other model alike. NaN where no head has a role, or none of these a partner.
     """
-    mine, theirs = np.asarray(first), np.asarray(second)
-    with_role = np.flatnonzero((mine >= 0) & (partner >= 0))
+    mine, theirs = np.array(first, str), np.array(second, str)
+    with_role = np.flatnonzero((mine != "") & (partner >= 0))
     if not len(with_role):
         return float("nan"), float("nan")
     seen = (mine[with_role] == theirs[partner[with_role]]).mean()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
@@ -21,6 +20,7 @@ from probes.corpora.line_reader import (
 )
 from probes.corpora.open_sesame import open_sesame_item
 from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
+from probes.plain.text_tables import parsed
 
 BLIMP_KEYS = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID")
 PAIR_KEYS = ("pairID", "pair_id")
@@ -63,10 +63,7 @@ def read_json(path: Path) -> Iterator[Item]:
 
 def _json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in filled_lines(path):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise CorpusError(f"{path}:{number}: not JSON ({error})") from None
+        row = parsed(line, f"{path}:{number}")
         if not isinstance(row, dict):
             raise CorpusError(f"{path}:{number}: expected a JSON object, got {line[:40]!r}")
         yield number, row

@@ -201,9 +201,8 @@ def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _json_lines(path: Path, columns: Columns) -> Iterator[Place]:
-    for number, line in numbered_lines(path):
-        if line.strip():
-            yield number, *_text_of(parsed(line, f"{path}:{number}"), columns, f"{path}:{number}")
+    for number, line in filled_lines(path):
+        yield number, *_text_of(parsed(line, f"{path}:{number}"), columns, f"{path}:{number}")
 
 
 def _json_list(path: Path, columns: Columns) -> Iterator[Place]:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from probes.corpora.annotation import ud_trees
 from probes.records import Document, IntArray
 from probes.targets import OTHERS, Items
 
@@ -23,10 +24,7 @@ Rows = npt.NDArray[np.float32]
 Weights = npt.NDArray[np.float64]
 "[pair] A number for every pair of item and candidate."
 
-TAGS: Final = (
-    *("", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT"),
-    *("SCONJ", "SYM", "VERB", "X"),
-)
+TAGS: Final = ("", *sorted(ud_trees.TAGS))
 "Universal parts of speech, and that of words without one, which is also that of tags of another kind."
 
 Ranks = npt.NDArray[np.uint16]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 
 from probes.records import Document, basic
 from probes.states.word_states import ClusteredMean, WordStates
+from probes.trained.codelength import fitted
 
 CLOSE = 0.02
 "Directions are removed until a classifier is no more than this above the majority on held-out documents."
@@ -80,27 +81,6 @@ class Sides:
         return Sides(first, second)
 
 
-def classifier_of(states: States, labels: Labels) -> tuple[Float[np.ndarray, "_row model"], Float[np.ndarray, " _row"]]:
-    """Fit a logistic regression; return its weights and intercepts, one row for two labels."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-
-    regression = LogisticRegression(C=0.1, max_iter=50, tol=1e-3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        regression.fit(states, labels)
-    return regression.coef_, regression.intercept_
-
-
-def predicted(
-    states: States, known: Labels, weights: Float[np.ndarray, "_row model"], intercepts: Float[np.ndarray, " _row"]
-) -> Labels:
-    """Return the labels that a classifier gives; `known` are the labels that it has learned, ascending."""
-    odds = states @ weights.T + intercepts
-    found: Labels = known[(odds[:, 0] > 0).astype(int) if odds.shape[1] == 1 else odds.argmax(1)]
-    return found
-
-
 @dataclass(frozen=True)
 class Removed:
     """What iterative nullspace projection has found of one property."""
@@ -122,19 +102,19 @@ def remove(sides: Sides, select: Labels, report: Labels, held_out: Bools, seed: 
     words of the selection split that are `held_out`: the report split does not say when to stop.
     """
     chosen = np.random.default_rng(seed).permutation(np.flatnonzero(~held_out))[:WORDS]
-    labels, known = select[chosen], np.unique(select[chosen])
+    labels = select[chosen]
     most = np.bincount(labels).argmax()
     directions = np.empty((0, sides.select.shape[1]))
     first, left = np.empty(0), np.nan
     for number in range(ROUNDS):
         rest = sides.without(directions)
-        weights, intercepts = classifier_of(rest.select[chosen], labels)
-        hits = (predicted(rest.report, known, weights, intercepts) == report).astype(np.float64)
+        classifier = fitted(rest.select[chosen], labels)
+        hits = (classifier.predict(rest.report) == report).astype(np.float64)
         first, left = (hits if number == 0 else first), float(hits.mean())
-        inside = predicted(rest.select[held_out], known, weights, intercepts) == select[held_out]
+        inside = classifier.predict(rest.select[held_out]) == select[held_out]
         if inside.mean() <= (select[held_out] == most).mean() + CLOSE:
             break
-        directions = _joined(directions, weights)
+        directions = _joined(directions, classifier.coef_)
     return Removed(directions, first, left, float((report == most).mean()))
 
 
@@ -155,9 +135,8 @@ def random_directions(count: int, size: int, random: np.random.Generator) -> Sta
 class Readout:
     """A classifier that tells frequent words from the intact states, in the place of a masked-LM head."""
 
-    weights: Float[np.ndarray, "_row model"]
-    intercepts: Float[np.ndarray, " _row"]
-    known: Labels
+    classifier: Any
+    "The fitted scikit-learn estimator."
     report: Labels
     "Forms of the words of the report split; -1 for all others."
 
@@ -167,14 +146,12 @@ class Readout:
         frequent = [form for form, _ in Counter(sorted(select.words)).most_common(FORMS)]
         number = {form: place for place, form in enumerate(frequent)}
         forms, asked = (np.array([number.get(word, -1) for word in part.words]) for part in (select, report))
-        weights, intercepts = classifier_of(sides.select[forms >= 0], forms[forms >= 0])
-        return cls(weights, intercepts, np.unique(forms[forms >= 0]), asked)
+        return cls(fitted(sides.select[forms >= 0], forms[forms >= 0]), asked)
 
     def hits(self, sides: Sides) -> Float[np.ndarray, " asked"]:
         """Return for each word of a frequent form on the report split whether it is told right."""
-        asked = self.report >= 0
-        found = predicted(sides.report[asked], self.known, self.weights, self.intercepts) == self.report[asked]
-        hits: Float[np.ndarray, " asked"] = found.astype(np.float64)
+        found = self.classifier.predict(sides.report) == self.report
+        hits: Float[np.ndarray, " asked"] = found[self.report >= 0].astype(np.float64)
         return hits
 
 

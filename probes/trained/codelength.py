@@ -20,6 +20,23 @@ PENALTY, ITERATIONS, TOLERANCE = 0.1, 50, 1e-3
 "Of scikit-learn's logistic regression: C, the most steps of L-BFGS, and where it stops."
 
 
+def fitted(x: Float[np.ndarray, "n feature"], y: Int[np.ndarray, " n"]) -> Any:
+    """Return scikit-learn's LogisticRegression of at least two labels.
+
+    It is stopped after ITERATIONS, like the penalty a guard against overfitting, and not told as a failure.
+    """
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    estimator = LogisticRegression(C=PENALTY, max_iter=ITERATIONS, tol=TOLERANCE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "The number of unique classes")  # of the code's first blocks
+        return estimator.fit(x, y)
+
+
 @dataclass(frozen=True)
 class LinearClassifier:
     """A logistic regression over `classes` labels on standardised features."""
@@ -36,25 +53,11 @@ class LinearClassifier:
 
     @classmethod
     def fit(cls, x: Float[np.ndarray, "n feature"], y: Int[np.ndarray, " n"], classes: int) -> LinearClassifier:
-        """Fit scikit-learn's LogisticRegression; at least one example is needed.
-
-        It is stopped after ITERATIONS, like the penalty a guard against overfitting, and not told as a failure.
-        """
-        import warnings
-
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import LogisticRegression
-
+        """Fit scikit-learn's LogisticRegression; at least one example is needed."""
         mean, scale = x.mean(0, dtype=np.float64), x.std(0, dtype=np.float64)
         scale[scale == 0] = 1
         known = np.unique(y)
-        estimator = None
-        if len(known) > 1:
-            estimator = LogisticRegression(C=PENALTY, max_iter=ITERATIONS, tol=TOLERANCE)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                warnings.filterwarnings("ignore", "The number of unique classes")  # of the code's first blocks
-                estimator.fit((x - mean) / scale, y)
+        estimator = fitted((x - mean) / scale, y) if len(known) > 1 else None
         return cls(classes, len(x), known, mean, scale, estimator)
 
     def probabilities(self, x: Float[np.ndarray, "m feature"]) -> Float[np.ndarray, "m label"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +96,14 @@ class Biography:
 
     def weights(self, replicates: int, seed: int) -> Numbers:
         """Return [replicate, group], how often groups are drawn: the same for all questions, which are so paired."""
-        return _bootstrap(self.courses.values(), replicates, seed).weights_of_groups
+        bootstrap = self._bootstrap(replicates, seed)
+        weights = np.zeros((len(bootstrap.weights), GROUPS))
+        weights[:, list(bootstrap.clusters)] = bootstrap.weights
+        return weights
+
+    def _bootstrap(self, replicates: int, seed: int) -> Bootstrap:
+        groups = {int(group) for course in self.courses.values() for group in np.flatnonzero(course.n)}
+        return Bootstrap.draw(sorted(groups), replicates, seed)
 
     def table(self, replicates: int, seed: int) -> pd.DataFrame:
         """Return one row a step, question and head; intervals are bootstrapped over groups of clusters.
@@ -104,14 +111,14 @@ class Biography:
         margin: accuracy minus that of the strongest baseline on the same items. excess: accuracy minus that of the same
         head at the first checkpoint, which at step 0 has the weights that training starts from.
         """
-        drawn = _bootstrap(self.courses.values(), replicates, seed)
+        drawn = self._bootstrap(replicates, seed)
         frames = [self._rows(question, course, drawn) for question, course in self.courses.items()]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*TABLES[MAIN].names])
 
-    def _rows(self, question: Question, course: Trajectory, drawn: _Drawn) -> pd.DataFrame:
+    def _rows(self, question: Question, course: Trajectory, drawn: Bootstrap) -> pd.DataFrame:
         accuracy, (steps, count) = course.accuracy, (len(self.steps), self.layers * self.heads)
         groups = np.flatnonzero(course.n)
-        resamples = drawn.bootstrap.of(groups.tolist(), course.n[groups])
+        resamples = drawn.of(groups.tolist(), course.n[groups])
         bounds = [resamples.interval(resamples.means(hits[groups].astype(np.float64))) for hits in course.hits]
         low, high = np.stack(bounds, 1)
         layer, head = np.divmod(np.tile(np.arange(count), steps), self.heads)
@@ -188,19 +195,3 @@ def _grouped(sums: Sums, values: Numbers) -> Numbers:
     grouped = np.zeros((GROUPS, values.shape[1]))
     np.add.at(grouped, np.array(sums.clusters, np.int64) % GROUPS, values)
     return grouped
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    bootstrap: Bootstrap
-
-    @property
-    def weights_of_groups(self) -> Numbers:
-        weights = np.zeros((len(self.bootstrap.weights), GROUPS))
-        weights[:, list(self.bootstrap.clusters)] = self.bootstrap.weights
-        return weights
-
-
-def _bootstrap(asked: Iterable[Trajectory], replicates: int, seed: int) -> _Drawn:
-    groups = {int(group) for course in asked for group in np.flatnonzero(course.n)}
-    return _Drawn(Bootstrap.draw(sorted(groups), replicates, seed))

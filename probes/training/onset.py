@@ -233,16 +233,10 @@ class Ramps:
 
     onset: Numbers
     "Where half of the rise is done, on the axis of log(step + 1)."
-    start: Numbers
-    done: Numbers
-    "Where the rise starts and where it is done; both are checkpoints."
     after: Numbers
     "The last checkpoint before the onset."
     by: Numbers
     "The first checkpoint at or after the onset: between `after` and `by` there is nothing to see."
-    low: Numbers
-    high: Numbers
-    "Level of the fitted curve before and after the rise, in units of the curve; NaN without numbers."
 
 
 def log_steps(steps: Sequence[int]) -> Numbers:
@@ -263,24 +257,23 @@ def fit_ramps(steps: Sequence[int], curves: npt.ArrayLike, rule: OnsetRule) -> R
     if values.ndim != 2 or values.shape[1] != len(place) or (np.diff(place) <= 0).any():
         raise ValueError(f"expected curves of {len(place)} ascending steps each, got {[*values.shape]}")
     known = np.isfinite(values).all(1)
-    fitted = np.full((5, len(values)), np.nan)
-    fitted[:, known] = np.array([np.inf, np.inf, np.inf, 0, 0])[:, None]
-    fitted[3:, known] = values[known, :1].T if known.any() else fitted[3:, known]
+    fitted = np.full((3, len(values)), np.nan)
+    fitted[:, known] = np.array([np.inf, 0, 0])[:, None]
     peak = np.where(known, np.nan_to_num(values, nan=-np.inf).argmax(1), 0)
     for last in np.unique(peak[peak > 0]):
         chosen = np.flatnonzero(peak == last)
         fitted[:, chosen] = _fit(place[: last + 1], values[chosen, : last + 1])
-    onset, start, done, low, high = fitted
+    onset, low, high = fitted
     rises = (high - low >= rule.rise - 1e-12) & (high >= rule.level - 1e-12)
-    onset, start, done = (np.where(rises | ~known, one, np.inf) for one in (onset, start, done))
+    onset = np.where(rises | ~known, onset, np.inf)
     below = np.searchsorted(place, np.where(np.isfinite(onset), onset, np.inf) - 1e-12)
     bounds = [np.append(np.asarray(steps, np.float64), np.inf)[np.clip(below + by, 0, len(place))] for by in (-1, 0)]
     after, by = (np.where(np.isfinite(onset), one, onset) for one in bounds)
-    return Ramps(np.expm1(onset), np.expm1(start), np.expm1(done), after, by, low, high)
+    return Ramps(np.expm1(onset), after, by)
 
 
 def _fit(place: Numbers, values: Numbers) -> Numbers:
-    """Return [5, curve]: onset, start and end on the axis of `place`, level before and after."""
+    """Return [3, curve]: onset on the axis of `place`, level before and after."""
     first, last = np.triu_indices(len(place), 1)
     order = np.lexsort((first, last - first))  # of equal fits the steepest, and then the earliest
     start, done = place[first[order]], place[last[order]]
@@ -292,7 +285,7 @@ def _fit(place: Numbers, values: Numbers) -> Numbers:
     best = (gain >= gain.max(1, keepdims=True) * (1 - 1e-9)).argmax(1)
     rise = np.maximum(product[np.arange(len(values)), best], 0) / spread[best]
     low = values.mean(1) - rise * ramp.mean(1)[best]
-    return np.stack([(start[best] + done[best]) / 2, start[best], done[best], low, low + rise])
+    return np.stack([(start[best] + done[best]) / 2, low, low + rise])
 
 
 def interval(after: npt.ArrayLike, by: npt.ArrayLike, level: float = 0.95) -> tuple[float, float]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from probes.records import Document, basic
-from probes.registry import CONTROLS, register
+from probes.registry import TreeProbe, register
 from probes.syntax.agreement import morphology
 from probes.syntax.clause import relative_pronouns
 from probes.targets import Targets, key_sets
@@ -39,7 +39,7 @@ class Anaphor:
 
 @register
 @dataclass(frozen=True)
-class Reflexive:
+class Reflexive(TreeProbe):
     """The most attended other word of a reflexive pronoun is the subject of its clause, or the reverse.
 
     Reflexives have Reflex=Yes (without morphology: a closed list); "she herself" (PronType=Emp) is not asked. The
@@ -62,14 +62,10 @@ class Reflexive:
 
     name: ClassVar[str] = "reflexive"
     variants: ClassVar[tuple[str, ...]] = ("reflexive->subject", "among nominals", "subject->reflexive")
-    scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "likeliest distance", "previous word", "uniform")
     rules: ClassVar[tuple[str, ...]] = (
         *("nearest word of a tag set", "nearest noun or pronoun", "nearest noun that agrees", "first noun or pronoun"),
         "nearest subject",
     )
-    controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Lin, Tan and Frank 2019, section 3 (reflexive anaphora), on trees"
 
     def targets(self, document: Document) -> dict[str, Targets]:
@@ -88,10 +84,6 @@ class Reflexive:
             ),
             back: Targets.grouped(reverse),
         }
-
-    def pool(self, label: str) -> Sequence[str]:
-        """An item counts by its other nouns, and among all."""
-        return (label, "all")
 
 
 def reflexives(document: Document) -> Iterator[Anaphor]:

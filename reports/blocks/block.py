@@ -296,9 +296,10 @@ class Section:
         )
 
     @property
-    def assets(self) -> tuple[str, ...]:
+    def assets(self) -> Iterator[str]:
         """Stems of the style sheets and scripts that its blocks need."""
-        return tuple(asset_names(self.blocks))
+        for block in every_block(self.blocks):
+            yield from (block.name,) if isinstance(block, Raw) else block.assets
 
 
 def every_block(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -306,14 +307,6 @@ def every_block(blocks: Iterable[Block]) -> Iterator[Block]:
     for block in blocks:
         yield block
         yield from every_block(block.within)
-
-
-def asset_names(blocks: Iterable[Block]) -> list[str]:
-    """Return the stems of the style sheets and scripts that blocks need, each once."""
-    found = [
-        one for block in every_block(blocks) for one in ((block.name,) if isinstance(block, Raw) else block.assets)
-    ]
-    return list(dict.fromkeys(found))
 
 
 @cache

@@ -98,12 +98,6 @@ class Page:
             found.setdefault(section.group or section.title, []).append(section)
         return found
 
-    @property
-    def bylines(self) -> Sequence[Markup]:
-        """What stands under its title, in HTML."""
-        made = [one if isinstance(one, str) else Markup("{} <b>{}</b>").format(*one) for one in self.byline]
-        return [Markup("<span>{}</span>").format(one) for one in made]
-
 
 def write_page(folder: Path, page: Page, step: Step = silent) -> Path:
     """Write report.md and index.html into `folder`, and return the path of the latter.

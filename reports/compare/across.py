@@ -5,10 +5,10 @@ A case is a label and direction with an ordered pair of corpora. Cases share hea
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from statistics import mode
+from typing import Any, Final
 
 import pandas as pd
 
@@ -18,7 +18,6 @@ from reports.tables.cells import Cell, TextColumn
 from reports.tables.grades import POSITION, own_labels
 from reports.tables.text_table import TextTable
 
-T = TypeVar("T")
 Row = Mapping[str, Any]
 
 
@@ -66,19 +65,10 @@ def kept_labels(cases: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _label(own: pd.DataFrame) -> dict[str, Any]:
     homes = own.drop_duplicates("selected_on")
-    head = most_frequent(homes["name"])
+    head = mode(homes["name"])
     about = {"head": head, "selected_on": int((homes["name"] == head).sum()), "corpora": len(homes)}
     means = {name: float(own[name].mean()) for name in ("accuracy", "difference", "strongest_accuracy")}
     return about | kept_grades(own) | means
-
-
-def most_frequent(values: Iterable[T]) -> T:
-    """Return the most frequent of the values, the first of several.
-
-    >>> most_frequent(["3-1", "2-2", "2-2", "3-1"])
-    '3-1'
-    """
-    return Counter(values).most_common(1)[0][0]
 
 
 def _share(name: str, row: Row) -> Cell:

@@ -121,8 +121,8 @@ def _by_group(group: Group, row: AtlasRow) -> Cell:
         return Cell(MISSING, sort=float("nan"))
     pooled = row.by_group[group]
     look = "up" if pooled.grade else ""
-    marks = few_documents(pooled.effective_clusters)
-    return Cell(percent(pooled.accuracy), graded(pooled), look, sort=float(pooled.accuracy), marks=marks)
+    caution = few_documents(pooled.effective_clusters)
+    return Cell(percent(pooled.accuracy), graded(pooled), look, sort=float(pooled.accuracy), caution=caution)
 
 
 def graded(pooled: PooledHead) -> str:

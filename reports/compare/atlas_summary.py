@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import mode
 
 import pandas as pd
 
-from reports.compare.across import most_frequent, role_cases
+from reports.compare.across import role_cases
 from reports.compare.across import sentences as across_sentences
 from reports.compare.atlas_record import AtlasRecord, AtlasRun
 from reports.formats import names
@@ -38,11 +39,11 @@ class PooledHead:
         named = zip(self.heads, rows["highest_heads"], strict=True)
         self.stable = all(head in others.split(", ") for head, others in named)
         "Whether the selected head has a stable grade in every run: the highest that any head has."
-        self.strongest: str = most_frequent(rows["strongest"])
+        self.strongest: str = mode(rows["strongest"])
         self.effective_clusters = float(rows["effective_clusters"].min())
-        self.grade = most_frequent(sorted(self.grades))
+        self.grade = mode(sorted(self.grades))
         "The most frequent grade; of several the lowest."
-        self.head = most_frequent(self.heads)
+        self.head = mode(self.heads)
         "The head that is selected in most seeds."
         self.seeds, self.agreeing = len(self.heads), self.heads.count(self.head)
         "Number of runs, and of those that select that head."

@@ -55,7 +55,7 @@ _RECALL: Final = ANSWERS["accuracy"].shown_beside("Recall", css=lambda row: "str
 
 
 def _recall(row: Row) -> Cell:
-    return replace(cell_of(_RECALL.write(row)), marks=few_documents(row["effective_clusters"]))
+    return replace(cell_of(_RECALL.write(row)), caution=few_documents(row["effective_clusters"]))
 
 
 def _rival(row: Row) -> Cell:

@@ -67,19 +67,18 @@ Channel = TypeVar("Channel", alt.X, alt.Y)
 
 @dataclass(frozen=True)
 class Axis:
-    """Where numbers lie on an axis: evenly, or by their logarithms where they span more than a factor of 20."""
+    """Where numbers lie on an axis: evenly, or by their logarithms."""
 
     low: float
     high: float
     log: bool
 
     @classmethod
-    def over(cls, values: Sequence[float], *, log: bool | None = None) -> Axis:
-        """Return the axis that shows all of `values`, with some room."""
+    def over(cls, values: Sequence[float], *, log: bool) -> Axis:
+        """Return the axis that shows all of `values`, with some room; numbers that are not above 0 lie evenly."""
         known = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
         low, high = min(known), max(known)
-        logarithmic = low > 0 and high / low > 20 if log is None else log and low > 0
-        if logarithmic:
+        if log and low > 0:
             room = (high / low) ** 0.06 if high > low else 1.1
             return cls(low / room, high * room, True)
         gap = 0.07 * (high - low) or 0.05 * (abs(high) or 1)
@@ -116,7 +115,7 @@ def _marks(low: float, high: float) -> list[float]:
 COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
 "Okabe and Ito's colours without black and yellow, which vanish on one of the two grounds."
 
-INK, MUTED = "#1a1d21", "#59626d"
+INK: Final = "#1a1d21"
 HEAD_BLUE, BASELINE_ORANGE = "#0072b2", "#d55e00"
 "Okabe and Ito's blue and vermilion, which stay apart for every kind of colour vision."
 

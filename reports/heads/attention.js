@@ -81,11 +81,7 @@ function headsAtWork(root) {
       const side = arc.from === arc.to ? -5 : Math.sign(arc.to - arc.from) * 3.5, from = arc.from + side, to = arc.to - side, top = rise(arc) * 4 / 3;
       const strength = arc.kind === "missed" ? "" : `stroke-width:${(0.8 + 4.2 * arc.weight).toFixed(2)};stroke-opacity:${(0.15 + 0.85 * arc.weight).toFixed(2)}`;
       const tip = `M${at(to - 3.2, 7)}L${at(to + 3.2, 7)}L${at(to, 1)}Z`;
-      return [[`M${at(from, 1)}C${at(from, top)} ${at(to, top)} ${at(to, 6)}`, arc.kind, strength], [tip, `tip ${arc.kind}`, `fill-opacity:${(0.25 + 0.75 * arc.weight).toFixed(2)}`]].filter(([, kind]) => kind !== "tip missed").map(([d, kind, style]) => {
-        const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-        for (const [name, value] of Object.entries({ d, class: kind, style, "data-query": arc.query })) path.setAttribute(name, value);
-        return path;
-      });
+      return [[`M${at(from, 1)}C${at(from, top)} ${at(to, top)} ${at(to, 6)}`, arc.kind, strength], [tip, `tip ${arc.kind}`, `fill-opacity:${(0.25 + 0.75 * arc.weight).toFixed(2)}`]].filter(([, kind]) => kind !== "tip missed").map(([d, kind, style]) => shape("path", { d, class: kind, style, "data-query": arc.query }));
     }));
     tell(right);
     light();

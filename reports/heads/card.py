@@ -2,8 +2,8 @@
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import pandas as pd
 
@@ -82,27 +82,14 @@ def head_card(run: RunFolder, name: str, measures: Sequence[Part] = ()) -> HeadC
     return _card(CardSource(run), name, [*FIRST, *measures, *LAST], run.scores[run.scores["name"] == name])
 
 
-@dataclass(frozen=True)
-class HeadCards:
-    """The cards of all heads, as a page has them."""
+def head_cards(source: CardSource, step: Step = silent, measures: Sequence[Part] = ()) -> tuple[HeadCard, ...]:
+    """Return the cards of all heads with the parts of `measures`, telling `step` of each.
 
-    run: str
-    "Name of the run."
-    cards: tuple[HeadCard, ...]
-    "Without examples, which the page draws."
-
-    @property
-    def data(self) -> list[dict[str, Any]]:
-        """The cards as the page's script reads them."""
-        return [{"name": card.name, "parts": [asdict(part) for part in card.parts]} for card in self.cards]
-
-
-def head_cards(source: CardSource, step: Step = silent, measures: Sequence[Part] = ()) -> HeadCards | None:
-    """Return the cards of a run with the parts of `measures`, telling `step` of each; None where it scored no heads."""
-    run, makers = source.run, [*FIRST, *measures, *(part for part in LAST if part is not examples)]
-    heads = [(str(name), scores) for (_, _, name), scores in run.scores.groupby(["layer", "head", "name"])]
-    cards = tuple(_card(source, name, makers, scores) for name, scores in each("page: cards of heads", heads, step))
-    return HeadCards(run.name, cards) if cards else None
+    They are without examples, which a page draws.
+    """
+    makers = [*FIRST, *measures, *(part for part in LAST if part is not examples)]
+    heads = [(str(name), scores) for (_, _, name), scores in source.run.scores.groupby(["layer", "head", "name"])]
+    return tuple(_card(source, name, makers, scores) for name, scores in each("page: cards of heads", heads, step))
 
 
 def _card(source: CardSource, name: str, makers: Sequence[Part], scores: pd.DataFrame) -> HeadCard:

@@ -374,13 +374,9 @@ def classifiers(source: CardSource, name: str) -> CardPart | None:
 
 def biography(source: CardSource, name: str) -> CardPart | None:
     """What became of the head in training."""
-    table = source.run.tables.get("biography_lives")
-    if table is None:
-        return None
-    rows = table[table["name"] == name].to_dict("records")
     columns = ("seed", "trajectory", "first role", "last role")
     cells = tuple(
         (str(row["seed"]), LIFE_SHOWN[row["life"]], row["first_role"] or MISSING, row["last_role"] or MISSING)
-        for row in rows
+        for row in source.of_head("biography_lives", name)
     )
     return CardPart("Training trajectory", (), columns, cells) if cells else None

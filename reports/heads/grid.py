@@ -12,7 +12,7 @@ import pandas as pd
 
 from reports.blocks.block import HeadMap
 from reports.formats import count, interval, percent
-from reports.heads.card import HeadCards, head_cards
+from reports.heads.card import HeadCard, head_cards
 from reports.heads.card_parts import CardSource, Part, main_roles, of_language
 from reports.heads.role_marks import RoleMark, RoleName, role_marks
 from reports.progress import Step, silent
@@ -78,7 +78,7 @@ class HeadGrid:
     heads: int
     views: tuple[Roles, ...]
     "Of language where any head has such a role and others were asked; of every probe, then of each of several."
-    cards: HeadCards
+    cards: tuple[HeadCard, ...]
     numbers: tuple[HeadMap, ...]
     finding: BestHead | None
     "The first finding of the page, whose card opens; None where nothing was selected."
@@ -102,7 +102,7 @@ class HeadGrid:
             "first": self.first,
             "folded": FOLDED,
             "ablate": self.ablate,
-            "cards": self.cards.data,
+            "cards": [{"name": card.name, "parts": [asdict(part) for part in card.parts]} for card in self.cards],
         }
         return data | ({"attention": self.layer_attention} if self.layer_attention else {})
 
@@ -110,7 +110,7 @@ class HeadGrid:
     def first(self) -> str:
         """The head whose card opens: that of the first finding, else the first that has a role, else the first."""
         roles = [role.heads[0] for view in self.views for role in view.roles]
-        return self.finding.name if self.finding else [*roles, self.cards.cards[0].name][0]
+        return self.finding.name if self.finding else [*roles, self.cards[0].name][0]
 
 
 def kinds_of_sinks(run: RunFolder) -> dict[str, str]:
@@ -129,9 +129,9 @@ def head_grid(
     `measures` are the parts that measures have on cards, `maps` their numbers of heads.
     """
     cards = head_cards(source, step, measures)
-    if cards is None:
+    if not cards:
         return None
-    run, names = source.run, [card.name for card in cards.cards]
+    run, names = source.run, [card.name for card in cards]
     return HeadGrid(
         layers=run.layers,
         heads=run.heads,

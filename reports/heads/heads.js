@@ -10,13 +10,7 @@ function ticks(least, most) {
 /* A dot a head over two of several numbers: `show` is told the place of the head that is pointed at, null for none, and `choose` the one that is pressed. */
 function headScatter(root, names, numbers, first, show, choose) {
   const cloud = root.querySelector(".cloud"), choices = ["x", "y"].map((name) => root.querySelector(`[data-role=${name}]`));
-  const drawn = (tag, attributes, text = "") => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.textContent = text;
-    return made;
-  };
-  const svg = drawn("svg", { role: "img" }), [across, up] = [0, 1].map(() => element("p", "", { className: "note" }));
+  const svg = shape("svg", { role: "img" }), [across, up] = [0, 1].map(() => element("p", "", { className: "note" }));
   cloud.append(up, svg, across);
   const scatter = { dots: [], axes: [] };
 
@@ -32,15 +26,15 @@ function headScatter(root, names, numbers, first, show, choose) {
     for (const [name, value] of Object.entries({ width, height, "aria-label": `A dot for each head: ${named(y)}, against ${named(x)}` })) svg.setAttribute(name, value);
     scatter.dots = names.map((name, i) => {
       if (x.values[i] === null || y.values[i] === null) return null;
-      const dot = drawn("circle", { cx: toX.at(x.values[i]), cy: toY.at(y.values[i]), r: 5.5 });
+      const dot = shape("circle", { cx: toX.at(x.values[i]), cy: toY.at(y.values[i]), r: 5.5 });
       dot.addEventListener("pointerenter", () => show(i));
       dot.addEventListener("pointerleave", () => show(null));
       dot.addEventListener("click", () => choose(name));
       return dot;
     });
     svg.replaceChildren(
-      ...toX.marks.flatMap((mark) => [drawn("line", { x1: toX.at(mark), x2: toX.at(mark), y1: 8, y2: foot }), drawn("text", { x: toX.at(mark), y: height - 6, "text-anchor": "middle" }, minus(mark))]),
-      ...toY.marks.flatMap((mark) => [drawn("line", { x1: left, x2: width - 8, y1: toY.at(mark), y2: toY.at(mark) }), drawn("text", { x: left - 8, y: toY.at(mark) + 4, "text-anchor": "end" }, minus(mark))]),
+      ...toX.marks.flatMap((mark) => [shape("line", { x1: toX.at(mark), x2: toX.at(mark), y1: 8, y2: foot }), shape("text", { x: toX.at(mark), y: height - 6, "text-anchor": "middle" }, minus(mark))]),
+      ...toY.marks.flatMap((mark) => [shape("line", { x1: left, x2: width - 8, y1: toY.at(mark), y2: toY.at(mark) }), shape("text", { x: left - 8, y: toY.at(mark) + 4, "text-anchor": "end" }, minus(mark))]),
       ...scatter.dots.filter(Boolean),
     );
     root.dispatchEvent(new Event("drawn"));

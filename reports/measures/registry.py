@@ -54,6 +54,11 @@ def measures() -> tuple[type[Reported], ...]:
     return tuple(found)
 
 
+def measures_of(run: RunFolder) -> tuple[type[Reported], ...]:
+    """Return the measures of which a run has something to tell, in the order of a page."""
+    return tuple(one for one in measures() if one.is_told(run))
+
+
 def use(path: Path) -> tuple[type[Reported], ...]:
     """Load the measures of a Python file, which from then on are known as those of headscope are.
 

@@ -41,7 +41,10 @@ def written(value: Any) -> str:
 
 
 class Reported(BaseModel):
-    """What a run can measure of heads beside their scores, as reports see it: nothing here makes an instance."""
+    """What a run can measure of heads beside their scores, as reports see it: nothing here makes an instance.
+
+    Pages ask it only of runs of which it `is_told`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -59,16 +62,18 @@ class Reported(BaseModel):
     "How it is measured, in sentences for an appendix."
 
     @classmethod
+    def is_told(cls, run: RunFolder) -> bool:
+        """Return whether a run has anything of it to tell: rows of its first table, if it has tables."""
+        return not cls.tables or len(run.tables.get(next(iter(cls.tables)), ())) > 0
+
+    @classmethod
     def page(cls, run: RunFolder) -> Iterable[Block]:
-        """Return its section of a page; none where the run did not measure it."""
+        """Return its section of a page; none without blocks."""
         return ()
 
     @classmethod
     def maps(cls, run: RunFolder) -> Iterable[HeadMap]:
-        """Return its numbers of all heads, by which a page colours its grid and places its scatter.
-
-        The first table of the measure has rows.
-        """
+        """Return its numbers of all heads, by which a page colours its grid and places its scatter."""
         return ()
 
     @classmethod

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from reports.heads.card import HeadCard, head_card
 from reports.heads.grid import kinds_of_sinks
-from reports.measures.registry import measure_tables, measures
+from reports.measures.registry import measure_tables, measures_of
 from reports.messages import head_hint
 from reports.run.folder import RunFolder, RunFolderError
 from reports.scores.best_heads import page_scores
@@ -75,7 +75,7 @@ class Run(RunFolder):
     def _first(self) -> TextTable:
         """Return which heads do what; its note ends with what each measure says first of causal effects."""
         table, verdicts = shortest_table(self), self.verdicts
-        effects = [one for measure in measures() for one in islice(measure.effects(self, verdicts), 1)]
+        effects = [one for measure in measures_of(self) for one in islice(measure.effects(self, verdicts), 1)]
         return replace(table, note=" ".join((table.note, *effects)))
 
     def head(self, name: str) -> HeadCard:
@@ -85,7 +85,7 @@ class Run(RunFolder):
         """
         if not (self.scores["name"] == name).any():
             raise RunFolderError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
-        return head_card(self, name, [one.card for one in measures()])
+        return head_card(self, name, [one.card for one in measures_of(self)])
 
     def _hint(self, name: str) -> str:
         """Say which heads there are, and which one `name` probably meant."""

@@ -12,12 +12,13 @@ from reports.formats import MISSING, count, duration, points, shape_text
 from reports.measures.registry import measures
 from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts, ModelFacts, ReadTexts, RunRecord
-from reports.scores.best_heads import FEW_CLUSTERS, BestHead
+from reports.scores.best_heads import BestHead
 from reports.scores.controls import ComparedBaseline
 from reports.scores.glossary import MAPS
 from reports.scores.verdicts import Verdicts
 from reports.tables.cells import TextColumn
 from reports.tables.grades import REDRAWS, STABLE, grade_names
+from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.text_table import TextTable
 
 

@@ -18,7 +18,7 @@ from reports.heads.attention import attention_view
 from reports.heads.card_parts import CardSource
 from reports.heads.examples import example_blocks
 from reports.heads.grid import head_grid
-from reports.measures.registry import measures, tables_of, unread_tables
+from reports.measures.registry import measures_of, tables_of, unread_tables
 from reports.measures.reported import Reported
 from reports.notebook.run import Run
 from reports.page.methods import coverage_tables, methods, provenance_facts
@@ -30,8 +30,8 @@ from reports.progress import Step, each, silent
 from reports.run.replacing import replacing
 from reports.scores.best_heads import (
     CLASSIFIER,
+    GLOBAL,
     BestHead,
-    alternates,
     best_heads,
     best_rows,
     layer_attention,
@@ -109,8 +109,7 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
     run = Run.open(Path(run_folder))
     page, target = run_page(run, step), run.folder / "report"
     with replacing(target) as unfinished:
-        for one in each("page: texts", (page,), step):
-            write_page(unfinished, one)
+        write_page(unfinished, page, step)
     return target / "index.html"
 
 
@@ -136,24 +135,23 @@ def run_page(run: Run, step: Step = silent) -> Page:
 
 def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Section]:
     """Yield the sections of a page in their order."""
-    run, cards = source.run, CardSource(source.run)
+    run, cards, measured = source.run, CardSource(source.run), measures_of(source.run)
     yield Section("opening", "Summary", [Raw("opening", first)])
-    measured_maps = (one for measure in measures() if _has_rows(measure, run) for one in measure.maps(run))
-    maps = [one for one in measured_maps if np.isfinite(one.values).any()]
-    if (grid := head_grid(cards, step, [one.card for one in measures()], maps)) is not None:
+    maps = [one for measure in measured for one in measure.maps(run) if np.isfinite(one.values).any()]
+    if (grid := head_grid(cards, step, [one.card for one in measured], maps)) is not None:
         lines = every_head(cards.main_rows, source.verdicts.rule)
         listed = TableBlock(lines, caption=False, sorts=True, filter="heads", wraps=True)
         yield Section(
             "heads", "All heads", [Raw("heads", grid), Fold(f"All {count(len(lines))} heads as a list", [listed])]
         )
-    measured = {one: blocks for one in each("page: measures", measures(), step) if (blocks := tuple(one.page(run)))}
-    yield from _measured(measured, first=True)
+    told = {one: blocks for one in each("page: measures", measured, step) if (blocks := tuple(one.page(run)))}
+    yield from _measured(told, first=True)
     if (shown := attention_view(cards)) is not None:
         yield Section("attention", "Examples", [Raw("attention", shown)])
     yield Section("best", "Best heads", tuple(_best(source)))
     if metrics := tuple(ranking_blocks(run)):
         yield Section("metrics", "Agreement of metrics", metrics, MEASURES)
-    yield from _measured(measured, first=False)
+    yield from _measured(told, first=False)
     if findings := tuple(run_findings(run)):
         yield Section("run_findings", "Published findings", findings, MEASURES)
     if shown is None:
@@ -163,10 +161,6 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     yield Section("meaning", "Glossary", tuple(_glossary(run)), ABOUT, folded=True)
     yield Section("methods", "Methods", tuple(_methods(source)), ABOUT, folded=True)
     yield Section("provenance", "Provenance", tuple(_provenance(source)), ABOUT, folded=True)
-
-
-def _has_rows(measure: type[Reported], run: Run) -> bool:
-    return len(run.last(next(iter(measure.tables), ""))) > 0
 
 
 def _measured(measured: Mapping[type[Reported], tuple[Block, ...]], *, first: bool) -> Iterator[Section]:
@@ -181,7 +175,7 @@ def _best(source: PageSource) -> Iterator[Block]:
     if source.maps in MAPS_TEXT:
         yield Paragraph(MAPS_TEXT[source.maps])
     yield Raw("rivals_legend", None)
-    layers = alternates(layer_attention(source.scores))
+    layers = GLOBAL in layer_attention(source.scores).values()  # and local ones, or there are none
     for place, (probe, rows) in enumerate(sorted(source.best.items(), key=lambda one: one[0] == CLASSIFIER), 1):
         yield Heading(probe)
         if probe == CLASSIFIER:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reports.blocks.block import Block, Charts, Paragraph, Section, TableBlock
 from reports.blocks.short import short_form
 from reports.formats import names
-from reports.measures.registry import measures
+from reports.measures.registry import measures_of
 from reports.page.summary import STABILITY, Opening
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import leaders, run_best_heads
@@ -38,7 +38,7 @@ def short_blocks(
         [
             dict(first.uncertainty).get(STABILITY, ""),
             compared,
-            *(" ".join(measure.results(run)) for measure in measures()),
+            *(" ".join(measure.results(run)) for measure in measures_of(run)),
             " ".join((first.effect, *first.first_effects[1:])),
             first.scope,
         ],
@@ -59,6 +59,6 @@ def answers_figure(run: RunFolder) -> Chart:
 
 def _effect_charts(run: RunFolder, verdicts: Verdicts, sections: Sequence[Section]) -> Sequence[Chart]:
     """Return the first chart of the measures that say something of causal effects, if any."""
-    told = {measure.anchor or measure.name for measure in measures() if any(measure.effects(run, verdicts))}
+    told = {measure.anchor or measure.name for measure in measures_of(run) if any(measure.effects(run, verdicts))}
     blocks = (block for section in sections if section.name in told for block in section.blocks)
     return next((block.charts[:1] for block in blocks if isinstance(block, Charts)), ())

@@ -9,12 +9,11 @@ from statistics import median
 from typing import Final
 
 from reports.formats import count, p_value, percent, points
-from reports.measures.registry import measures
+from reports.measures.registry import measures_of
 from reports.run.folder import RunFolder
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.best_heads import (
     CLASSIFIER,
-    FEW_CLUSTERS,
     Best,
     BestHead,
     best_rows,
@@ -27,6 +26,7 @@ from reports.scores.plain_names import role
 from reports.scores.shortest_table import answers
 from reports.scores.verdicts import Verdicts
 from reports.tables.grades import POSITION, STABLE
+from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.text_table import TextTable
 
 Reason = tuple[str, str]
@@ -98,9 +98,9 @@ def _controls(baselines: Sequence[ComparedBaseline]) -> str:
 
 def _effects(run: RunFolder, verdicts: Verdicts, heads: Sequence[str]) -> tuple[str, ...]:
     """Return what measures say of causal effects, of some heads at the end; or that none were measured."""
-    said = [one for measure in measures() for one in measure.effects(run, verdicts)]
+    said = [one for measure in measures_of(run) for one in measure.effects(run, verdicts)]
     for head in dict.fromkeys(heads):
-        alone = next((text for measure in measures() if (text := measure.without(run, head))), "")
+        alone = next((text for measure in measures_of(run) if (text := measure.without(run, head))), "")
         said += [f"Head {head}: {alone}"] * bool(alone)
     return tuple(said) or (UNMEASURED,)
 
@@ -168,7 +168,7 @@ def _results(
 ) -> Iterator[str]:
     """Yield what was found, and how many classifiers are selective."""
     yield from _found(rows, verdicts, heads)
-    yield from (said for measure in measures() for said in measure.results(run))
+    yield from (said for measure in measures_of(run) for said in measure.results(run))
     if classifiers:
         above = sum(row.margin_low > 0 for row in classifiers)
         yield f"In {above} of {len(classifiers)} trained classifiers the interval of the selectivity lies above 0."

@@ -165,8 +165,3 @@ def layer_attention(scores: pd.DataFrame) -> dict[int, str]:
     layers = scores.drop_duplicates("layer").sort_values("layer")
     kinds = {int(layer): str(kind) for layer, kind in zip(layers["layer"], layers["layer_attention"], strict=True)}
     return kinds if {*kinds.values()} - {"", GLOBAL} else {}
-
-
-def alternates(kinds: dict[int, str]) -> bool:
-    """Return whether a model has layers of both kinds, from what `layer_attention` says."""
-    return GLOBAL in kinds.values()

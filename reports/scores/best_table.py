@@ -95,8 +95,8 @@ def does(row: BestHead) -> Cell:
 
 
 def _accuracy(row: BestHead) -> Cell:
-    marks, between = few_documents(row.effective_clusters), interval(row.ci_low, row.ci_high)
-    return Cell(percent(row.accuracy), between, sort=float(row.accuracy), marks=marks)
+    caution, between = few_documents(row.effective_clusters), interval(row.ci_low, row.ci_high)
+    return Cell(percent(row.accuracy), between, sort=float(row.accuracy), caution=caution)
 
 
 def _strongest(row: BestHead) -> Cell:
@@ -136,7 +136,7 @@ def verdict(row: BestHead) -> str:
 
 def _effective(row: BestHead) -> Cell:
     shown = decimal(row.effective_clusters, 1)
-    return Cell(shown, sort=float(row.effective_clusters), marks=few_documents(row.effective_clusters))
+    return Cell(shown, sort=float(row.effective_clusters), caution=few_documents(row.effective_clusters))
 
 
 def _stable(row: BestHead) -> bool:

@@ -22,19 +22,14 @@ STAGE: Final = "control: "
 "What the names of the stages begin with in which a run scored a control."
 
 CONTROLS: Final = {
-    "random weights": ("random", "0", "the same architecture with randomly initialised weights"),
-    "permuted weights": (
-        "permuted",
-        "0",
-        "the model’s weights permuted within each matrix",
-    ),
+    "random weights": ("random", "the same architecture with randomly initialised weights"),
+    "permuted weights": ("permuted", "the model’s weights permuted within each matrix"),
     "shuffled word order": (
         "orders",
-        "0",
         "the same model reads each sentence with its words in shuffled order; the gold follows the words",
     ),
 }
-"Name -> key in the table [controls] of a config, value that switches it off, what it is."
+"Name -> key in the table [controls] of a config, which 0 switches off, and what it is."
 
 BASELINES: Final = {
     "offset": "the most frequent distance of correct words",
@@ -114,7 +109,7 @@ def run_baselines(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, 
     """
     strongest = _strongest(scores)
     seconds = {stage.removeprefix(STAGE): took for stage, took in record.stages.items() if stage.startswith(STAGE)}
-    asked = [name for name, (key, _, _) in CONTROLS.items() if config.get("controls", {}).get(key)]
+    asked = [name for name, (key, _) in CONTROLS.items() if config.get("controls", {}).get(key)]
     controls = {*asked, *seconds, *(name for name in strongest if name in CONTROLS)}
     order = [*CONTROLS, *BASELINES, *RULES, *sorted({*strongest, *seconds})]
     return tuple(
@@ -125,9 +120,9 @@ def run_baselines(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, 
 
 def _baseline(name: str, strongest: int, seconds: float | None, *, is_control: bool) -> ComparedBaseline:
     """Return one baseline or control; of one that this page does not know only the name is told."""
-    key, off, what = CONTROLS.get(name, ("", "", BASELINES.get(name, "")))
+    key, what = CONTROLS.get(name, ("", BASELINES.get(name, "")))
     what = f"rule of grammar: {RULES[name]}" if name in RULES else what
-    return ComparedBaseline(name, what, strongest, is_control, seconds, f"--set controls.{key}={off}" if key else "")
+    return ComparedBaseline(name, what, strongest, is_control, seconds, f"--set controls.{key}=0" if key else "")
 
 
 def _strongest(scores: pd.DataFrame) -> dict[str, int]:

@@ -19,10 +19,7 @@ class Finds:
 
     probe: str
     answers: Mapping[str, int]
-    (
-        "Verdict on a label and direction -> how many questions have it; pooled labels are not counted beside their "
-        "parts."
-    )
+    "Verdict on a label and direction -> how many have it; pooled labels are not counted beside their parts."
     grades: Mapping[str, int]
     "Head that has a stable grade in some label -> its highest."
     special: frozenset[str] = frozenset()

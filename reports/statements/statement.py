@@ -154,8 +154,7 @@ class JudgedStatement:
 
     def recorded(self) -> dict[str, Any]:
         """Return the statement as JSON has it, a row of STATEMENTS."""
-        told = {name: getattr(self, name) for name in ("text", "number", "rule", "verdict", "kind", "why")}
-        row = told | {"unit": self.estimate.unit} | self.estimate.recorded()
+        row = vars(self) | {"unit": self.estimate.unit} | self.estimate.recorded()
         return {name: row[name] for name in STATEMENTS.names}
 
 

@@ -21,17 +21,6 @@ KINDS: Final = {"row": ("text", ""), "text": ("text", ""), "rising": ("num risin
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A sign before a number that says: read it with care."""
-
-    sign: str
-    tooltip: str
-    "What it means, in a tooltip."
-    short: str
-    "The same in a word, for who hears the page."
-
-
-@dataclass(frozen=True)
 class Cell:
     """What stands in one place of a table."""
 
@@ -42,19 +31,20 @@ class Cell:
     "Classes of the page's style sheets, beside those of the column."
     sort: float | str | None = None
     "What the page sorts by where that is not the text; NaN and None of a number stay last."
-    marks: tuple[Mark, ...] = ()
+    caution: str = ""
+    "Why it is to be read with care, since it rests on few texts; empty where it need not. A ⚠ before it says so."
     link: str = ""
     "Where a press on it leads."
     span: int = 1
     "Rows that it is as high as; 0 where the cell above reaches down here."
     page: Markup | None = None
-    "Stands on a page in place of marks, text and aside: a drawing, a badge."
+    "Stands on a page in place of caution, text and aside: a drawing, a badge."
     quiet: str = "ci"
     "The class of `aside`."
 
     def __str__(self) -> str:
         """All of it as plain text."""
-        return " ".join(part for part in (*(mark.sign for mark in self.marks), self.text, self.aside) if part)
+        return " ".join(part for part in ("⚠" * bool(self.caution), self.text, self.aside) if part)
 
     @property
     def key(self) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from reports.formats import count, decimal
-from reports.tables.cells import Cell, Mark, TextColumn
+from reports.tables.cells import Cell, TextColumn
 from reports.tables.column import value_in
 from reports.tables.shared_columns import CLUSTERS
 
@@ -38,19 +38,18 @@ def fewest_unseen(lead: float, margin: float, alpha: float) -> float:
     return math.log(alpha) / math.log1p(-above / (1 + lead)) if above > 0 else math.inf
 
 
-def few_clusters(clusters: int) -> tuple[Mark, ...]:
-    """Return the mark of a number that rests on few clusters; none where they are enough, or nothing was counted."""
+def few_clusters(clusters: int) -> str:
+    """Return the caution of a number that rests on few clusters; "" where they are enough, or nothing was counted."""
     if not 0 < clusters < FEW_CLUSTERS:
-        return ()
-    return (Mark("⚠", f"{clusters} clusters, fewer than {FEW_CLUSTERS}: intervals and tests are rough", "few"),)
+        return ""
+    return f"{clusters} clusters, fewer than {FEW_CLUSTERS}: intervals and tests are rough"
 
 
-def few_documents(effective: float) -> tuple[Mark, ...]:
-    """Return the mark of a score whose effective number of documents is small; none where it is enough."""
+def few_documents(effective: float) -> str:
+    """Return the caution of a score whose effective number of documents is small; "" where it is enough."""
     if not 0 < effective < FEW_CLUSTERS:
-        return ()
-    text = f"effective number of documents {decimal(effective, 1)}, below {FEW_CLUSTERS}: intervals and tests are rough"
-    return (Mark("⚠", text, "few"),)
+        return ""
+    return f"effective number of documents {decimal(effective, 1)}, below {FEW_CLUSTERS}: intervals and tests are rough"
 
 
 def clusters_shown(**more: Any) -> TextColumn:
@@ -58,7 +57,7 @@ def clusters_shown(**more: Any) -> TextColumn:
     clusters = value_in("", "clusters")
 
     def marked(row: Any) -> Cell:
-        return Cell(count(clusters(row)), sort=clusters(row), marks=few_clusters(clusters(row)))
+        return Cell(count(clusters(row)), sort=clusters(row), caution=few_clusters(clusters(row)))
 
     return CLUSTERS.shown(write=marked, **more)
 

@@ -148,7 +148,7 @@ CHANCE: Final = 0.5
 "Share of minimal pairs that are decided correctly by chance."
 
 LEVEL: Final = 0.05
-"Corrected p below which a head surely has an effect."
+"Corrected p below which what was tested is significant."
 
 RUN: Final = (MODEL, STEP, CORPUS)
 ONE_HEAD: Final = (LAYER, HEAD, NAME)

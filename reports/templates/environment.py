@@ -13,7 +13,7 @@ import jinja2
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
-from reports import formats
+from reports.formats import escaped, tied
 
 FILES: Final = {
     path.name: path for path in sorted(Path(__file__).parents[1].rglob("*.*")) if path.suffix in (".j2", ".css", ".js")
@@ -22,8 +22,6 @@ FILES: Final = {
 
 PACKED: Final = 10_000
 "Data of a page of more signs are packed."
-
-_FILTERS = ("percent", "whole_percent", "signed", "count", "tied")
 
 
 @cache
@@ -37,21 +35,14 @@ def environment(*, html: bool = True) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update({name: getattr(formats, name) for name in _FILTERS})
-    made.filters.update(
-        embedded=embedded,
-        as_json=as_json,
-        packed=packed,
-        md=formats.escaped,
-        terms=terms,
-    )
-    made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval, script="", vega="")
+    made.filters.update(embedded=embedded, as_json=as_json, packed=packed, terms=terms, tied=tied, md=escaped)
+    made.globals.update(script="", vega="")
     return made
 
 
 def terms(pairs: Iterable[tuple[str, str]]) -> str:
     """Return terms with their definitions as a list in Markdown."""
-    return "\n".join(f"- **{formats.escaped(term)}**: {formats.escaped(definition)}" for term, definition in pairs)
+    return "\n".join(f"- **{escaped(term)}**: {escaped(definition)}" for term, definition in pairs)
 
 
 def embedded(value: Any) -> Markup:

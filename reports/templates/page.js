@@ -45,6 +45,12 @@ for (const input of document.querySelectorAll("[data-filter]")) {
 const percent = (tenths) => tenths === null ? "–" : (tenths / 10).toFixed(1);
 const minus = (value) => `${value}`.replace("-", "−");
 const element = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text }, more);
+const shape = (tag, attributes, text = "") => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.textContent = text;
+  return made;
+};
 
 /* The first cell of a head row: its words are for those who cannot see what stands below it. */
 function corner(text) {

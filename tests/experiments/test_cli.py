@@ -234,7 +234,7 @@ def test_fast_leaves_out_what_takes_long_and_set_takes_it_back(
             "Runs that are done are kept: the same command goes on.",
         ),
         ("claim claims/heads", "experiments.claims.study.run_claims", "the same command with --resume goes on."),
-        ("sandbox --quick", "experiments.sandbox.run_study", "the same command with --resume goes on."),
+        ("sandbox --quick", "experiments.sandbox.study.run_study", "the same command with --resume goes on."),
         ("reproduce vig-2021", "experiments.reproduce.reproduce.reproduce", "goes on with them, without --fresh."),
     ],
 )

@@ -8,7 +8,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from experiments.bench.train import (
     ATTENTION,
-    evaluation_loss,
     flops,
     grammar_batches,
     initialised,
@@ -16,6 +15,7 @@ from experiments.bench.train import (
     train_ours,
     train_theirs,
 )
+from experiments.statements.trained import held_out_loss
 from mha import EncoderConfig
 from mha.encoder.masked_lm import masked_lm_loss
 
@@ -28,11 +28,11 @@ def test_without_dropout_both_sides_learn_the_same(attention: str) -> None:
     config = replace(TINY, dropout=0.0, attention_dropout=0.0)
     batches = grammar_batches(rows=4, count=9, seed=0)
     ours, start = initialised(config, 0), initialised(config, 0)
-    before = evaluation_loss(start, batches[8:])
+    before = held_out_loss(start, batches[8:])
     assert len(train_ours(ours, batches[:8], seed=0)) == 8
     theirs, seconds = train_theirs(start, batches[:8], 0, attention)
     assert len(seconds) == 8
-    our_loss, their_loss = evaluation_loss(ours, batches[8:]), evaluation_loss(theirs, batches[8:])
+    our_loss, their_loss = held_out_loss(ours, batches[8:]), held_out_loss(theirs, batches[8:])
     assert before - our_loss > 0.02
     assert our_loss == pytest.approx(their_loss, abs=1e-3)
 

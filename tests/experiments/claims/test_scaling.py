@@ -33,7 +33,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, worse: float) -> list[Any]:
 
     monkeypatch.setattr("experiments.statements.trained.trainings", train)
     monkeypatch.setattr(scaling, "_examine", examine)
-    monkeypatch.setattr(scaling, "held_out", lambda section: [])
+    monkeypatch.setattr(scaling, "held_out", lambda train: (None, []))
     return asked
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -191,8 +192,8 @@ def test_losses_minimal_pairs_and_onsets_of_training_runs_are_told(plant: Callab
         "Label–direction pairs with an onset: 2 of 3 in A, 3 of 3 in B; of the 2 in both it is earlier for 1 in A, "
         "1 in B.",
     ]
-    sides[1].config["behaviour"] = {"seed": 5}
-    first = next(training_notes((sides[0], sides[1]), ("A", "B")))
+    other = replace(sides[1], run=replace(sides[1].run, config="[behaviour]\nseed = 5\n"))
+    first = next(training_notes((sides[0], other), ("A", "B")))
     assert first.startswith("Minimal pairs are not compared: [behaviour] of the configs differs")
 
 

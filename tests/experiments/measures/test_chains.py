@@ -15,6 +15,7 @@ from probes.chains.links import BASELINES
 from probes.chains.scores import SCORES
 from reports import Run
 from reports.blocks.block import Block
+from reports.tables.table import last_step
 
 NAN = float("nan")
 
@@ -47,7 +48,7 @@ def linked(split: str = "report", lead: tuple[float, float] = (-0.08, -0.02), st
 
 
 def page(table: pd.DataFrame) -> list[Block]:
-    return [*ChainsMeasure.page(SimpleNamespace(tables={"chains": table}))]
+    return [*ChainsMeasure.page(SimpleNamespace(last=lambda name: last_step(table)))]
 
 
 def test_the_selected_head_stands_before_its_baselines_by_average_at_the_last_step() -> None:

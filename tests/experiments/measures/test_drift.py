@@ -5,13 +5,14 @@ from types import SimpleNamespace
 import pandas as pd
 
 from experiments.measures.drift import DriftMeasure
+from reports.tables.table import last_step
 
 
 def test_heads_that_moved_most_are_named_and_layers_have_their_mean() -> None:
     heads = pd.DataFrame({"name": ["1-1", "1-2", "2-1", "2-2"], "layer": [0, 0, 1, 1], "cosine": [0.9, 0.5, 1.0, 0.8]})
     last = heads.merge(pd.DataFrame({"text": [0, 1]}), how="cross").assign(step=9)
     table = pd.concat([last, last.assign(step=1, cosine=0.1)]).astype({"step": "Int64"})
-    text, layers, _ = DriftMeasure.page(SimpleNamespace(tables={"drift": table}))
+    text, layers, _ = DriftMeasure.page(SimpleNamespace(last=lambda name: last_step(table)))
     assert text.text.startswith(
         "On 2 sentences of the report split the maps moved most in these heads: 1-2 (0.500), 2-"
     )

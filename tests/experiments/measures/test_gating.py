@@ -94,15 +94,19 @@ def test_the_first_screen_tells_how_many_important_heads_are_specialised(weighed
     assert said.startswith("Gradient importance was measured; no linguistic role was tested")
 
 
-def test_curves_have_the_range_of_random_orders(measured: Callable[..., Run]) -> None:
+def curves() -> pd.DataFrame:
     points = [
         row(PRUNING, measure="value", order=order, draw=draw, removed=removed, heads=72, value=draw * removed / 72)
         for order, draw in (("importance", 0), ("cost", 0), ("random", 1), ("random", 2))
         for removed in (0, 36, 72)
     ]
+    return pd.concat(points)
+
+
+def test_curves_have_the_range_of_random_orders(measured: Callable[..., Run]) -> None:
     area = {"measure": "accuracy", "unit": "share of pairs", "order": "importance", "area": 0.9, "random_area": 0.45}
     area |= {"random_least": 0.225, "random_most": 0.54, "gain": 0.45, "ci_low": 0.3, "ci_high": 0.63}
-    run = measured(pruning=pd.concat(points), pruning_areas=row(AREAS, **area))
+    run = measured(pruning=curves(), pruning_areas=row(AREAS, **area))
     (charts,) = (block.charts for block in PruningMeasure.page(run) if hasattr(block, "charts"))
     assert [one.title for one in charts] == ["made-pairs (nats)"]
     band, line, _ = charts[0].spec["layer"]
@@ -117,7 +121,7 @@ def test_migration_counts_lost_and_other_heads_the_surest_first(measured: Callab
     shared = {"probe": "dependency", "variant": "dependent->head", "best": "1-1", "kept": "2-1", "heads": 72, **numbers}
     moved = row(MIGRATION, **shared, label="nsubj", after="2-2", ci_low=0.1, ci_high=0.3)
     same = row(MIGRATION, **shared, label="obj", after="2-1", stays=True, ci_low=-0.1, ci_high=0.6)
-    text = told(PruningMeasure, measured(migration=pd.concat([same, moved])))
+    text = told(PruningMeasure, measured(pruning=curves(), migration=pd.concat([same, moved])))
     assert "1 of 2 labels have lost their best head" in text
     assert "best one of 1 labels is another" in text
     assert "for 1 labels it is better than the best of them was before, for 0 worse" in text

@@ -19,7 +19,7 @@ from experiments.record.job import kept_folder
 from experiments.run import shards
 from experiments.run.cluster import ClusterError, DaskWorkers
 from experiments.run.config import load_config
-from experiments.run.folder import open_model_of
+from experiments.run.folder import reopened
 from experiments.run.run import run
 from experiments.run.scope import Part
 from mha.models.folders import weights_sha256
@@ -238,7 +238,7 @@ def test_a_probe_without_a_file_is_refused_by_a_cluster_and_one_with_another_fil
 def test_the_model_of_a_run_is_opened_without_its_file_of_probes(own: Config, here: Here, tmp_path: Path) -> None:
     folder = run(own, tmp_path)
     (tmp_path / "own.py").write_text("raise SystemExit", encoding="utf-8")
-    assert open_model_of(Run.open(folder)).layers == 2
+    assert reopened(Run.open(folder)).model.layers == 2
 
 
 def test_a_worker_with_another_checkpoint_or_other_pairs_is_refused(

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.sandbox import Scale, run_study, study
+from experiments.sandbox import study
 from experiments.sandbox.population import BYSTANDERS, MARGINS, ROLES, STRONGEST, Sandbox, head_of
-from experiments.sandbox.study import CHECKED_MARGIN, SandboxStudy, StudyError
+from experiments.sandbox.study import CHECKED_MARGIN, SandboxStudy, Scale, StudyError, run_study
 from experiments.sandbox.whole_runs import TREEBANKS, planted_by_weights
 from mha.planted.heads import BY_WEIGHTS
 from probes import Corpus

@@ -6,9 +6,9 @@ from scipy import stats
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Missing
 from experiments.statements.numbers import (
-    Pairs,
     average,
     by_depth,
+    correlation,
     heads_above,
     margin,
     minus,
@@ -17,6 +17,7 @@ from experiments.statements.numbers import (
     selected_head,
     together,
 )
+from probes.evidence.statistics import pearson, spearman
 from tests.experiments.findings.planted import decided, planted_run, scored
 
 
@@ -92,16 +93,16 @@ def test_the_bootstrap_draws_whole_groups():
     assert all(count % 2 == 0 for sizes in seen for count in sizes.values())
 
 
-@pytest.mark.parametrize(("name", "theirs"), [("spearman", stats.spearmanr), ("pearson", stats.pearsonr)])
-def test_correlations_are_those_of_scipy_over_heads_that_have_both(name, theirs):
+@pytest.mark.parametrize(("ours", "theirs"), [(spearman, stats.spearmanr), (pearson, stats.pearsonr)])
+def test_correlations_are_those_of_scipy_over_heads_that_have_both(ours, theirs):
     rng = np.random.default_rng(3)
     one = rng.normal(size=40)
     other = one + rng.normal(size=40)
-    found = getattr(Pairs(np.append(one, np.nan), np.append(other, 1.0)), name)()
+    found = correlation(ours, np.append(one, np.nan), np.append(other, 1.0))
     assert found.value == pytest.approx(float(theirs(one, other).statistic))
     assert found.low < found.value < found.high
     assert found.n == 40
-    assert np.isnan(getattr(Pairs(one, np.ones(40)), name)().value)
+    assert np.isnan(correlation(ours, one, np.ones(40)).value)
 
 
 def layers(count: int) -> pd.DataFrame:

@@ -109,9 +109,9 @@ def test_within_layers_no_head_is_matched_to_another_layer() -> None:
 
 
 def test_partners_with_the_same_role_are_counted_beside_chance() -> None:
-    seen, chance = same_roles(np.array([2, 1, 0]), [5, -1, 7], [7, 5, 5])
+    seen, chance = same_roles(np.array([2, 1, 0]), ["obj", "", "nsubj"], ["nsubj", "obj", "obj"])
     assert (seen, chance) == (1, pytest.approx((2 / 3 + 1 / 3) / 2))
-    assert all(math.isnan(share) for share in same_roles(np.array([0]), [-1], [3]))
+    assert all(math.isnan(share) for share in same_roles(np.array([0]), [""], ["obj"]))
 
 
 def test_the_cosine_is_that_of_whole_maps_head_by_head(model: Model) -> None:

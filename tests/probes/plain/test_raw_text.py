@@ -17,11 +17,6 @@ from probes.plain.spacy_words import SQUEEZED
 Write = Callable[[str, str | bytes], Path]
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     def write(name: str, content: str | bytes) -> Path:

