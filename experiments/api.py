@@ -15,6 +15,7 @@ import pandas as pd
 from experiments.commands.console import shown_run
 from experiments.compare.compare import compare as pairs_of
 from experiments.compare.compare import open_sides
+from experiments.config.config import ConfigError
 from experiments.config.file import resolve_paths, validated
 from experiments.config.sections import CorpusPart
 from experiments.heads.typed_text import is_one
@@ -27,6 +28,7 @@ from mha import Model, load_model
 from mha.models.adapters import without_adapters
 from mha.models.folders import keep
 from mha.models.hub import refuse_own_code
+from mha.models.model import UNTRAINED
 from mha.models.tokenizer import refuse_changed
 from probes.corpora.corpus import Corpus
 from probes.plain.text_tables import Entry
@@ -106,7 +108,7 @@ def score(
     out: str | Path | None = None,
     overwrite: bool = False,
     name: str = "scores",
-    seed: int = 0,
+    seed: int | None = None,
     progress: Progress | bool = True,
     **tables: Mapping[str, Any],
 ) -> Run:
@@ -122,11 +124,15 @@ def score(
     can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
 
     A terminal or a notebook shows how far it is, as `headscope run` does; `progress` is a function that is called in
-    its place, or False for none. With `out` the run folder `out`/`name` is made, with its page, and one of another
+    its place, or False for none. `seed` is that of controls and resamples: 0, or that of the weights of an untrained
+    model, which has no other. With `out` the run folder `out`/`name` is made, with its page, and one of another
     config is only replaced with `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would
     not take, and RunError where the corpus has no question of the probes.
     """
     opened = _opened(model)
+    if opened.source in UNTRAINED and seed not in (None, opened.seed):
+        raise ConfigError(f"seed = {seed}, but the model was drawn from seed {opened.seed}, which is a run's only one")
+    seed = opened.seed if seed is None else seed
     found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
     found |= {**(FAST if fast else {}), **config_tables(corpus, report, annotate, _named(probes)), **tables}
     resolve_paths(found, Path.cwd())

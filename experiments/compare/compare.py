@@ -150,6 +150,9 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     rivals = [(config.get("controls"), config.get("probes", {}).get("baselines")) for config in configs]
     if rivals[0] != rivals[1] and not one.checkpoint:
         sentences.append("The runs have different controls or baselines, which a head with a grade must beat.")
+    files = [side.run.record.files or {} for side in (one, other)]
+    if changed := [Path(file).name for file in files[0] if files[1].get(file, files[0][file]) != files[0][file]]:
+        sentences.append(f"{' and '.join(changed)}, code of your own, changed between the runs.")
     unequal = sum(
         one.best[question]["n"] != other.best[question]["n"] for question in one.best if question in other.best
     )
@@ -163,7 +166,14 @@ def effect_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterator[
     costs = [side.run.last("ablations") for side in sides]
     asked = dict.fromkeys(name for of in costs if len(of) for name in of["behaviour"])
     for behaviour in asked if not any(side.checkpoint for side in sides) else ():
-        one, other = (_costly(of, behaviour) for of in costs)
+        ways = [[*dict.fromkeys(of.loc[of["behaviour"] == behaviour, "way"])] if len(of) else [] for of in costs]
+        shared = [way for way in ways[0] if way in ways[1]]
+        if all(ways) and not shared:
+            yield f"{behaviour}: not compared, heads are ablated by {_beside(map(' and '.join, ways), titles)}."
+            continue
+        one, other = (
+            _costly(of, behaviour, (shared or own)[0]) if own else None for of, own in zip(costs, ways, strict=True)
+        )
         if one is None or other is None:
             title, heads = (titles[1], other) if one is None else (titles[0], one)
             yield f"{behaviour}: measured of {title} alone, where {_heads([*(heads or ())])} an effect."
@@ -177,12 +187,10 @@ def effect_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterator[
         yield f"{behaviour}: {both} an effect in both; alone {told}. The largest costs {most}."
 
 
-def _costly(costs: pd.DataFrame, behaviour: str) -> dict[str, float] | None:
-    """Return the heads without which a behaviour is significantly worse, with costs; None if it was not measured."""
-    if costs.empty or behaviour not in set(costs["behaviour"]):
-        return None
-    rows = deciding(costs[(costs["behaviour"] == behaviour) & (costs["kind"] == "head")])
-    worse = significant(rows[rows["way"] == rows["way"].iloc[0]])[0]
+def _costly(costs: pd.DataFrame, behaviour: str, way: str) -> dict[str, float]:
+    """Return the heads without which, ablated in that way, a behaviour is significantly worse, with costs."""
+    rows = deciding(costs[(costs["behaviour"] == behaviour) & (costs["kind"] == "head") & (costs["way"] == way)])
+    worse = significant(rows)[0]
     return dict(zip(worse["name"], worse["cost"], strict=True))
 
 

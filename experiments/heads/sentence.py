@@ -127,9 +127,8 @@ def ablate(
     `heads` are names such as "3-5"; `how` is zero, uniform or mean (over the texts read at once), see `mha.Ablate`.
     `moved` is 1 minus the cosine of the word's vector (the mean of its pieces) in the last layer with and without the
     heads, in [0, 2]. Of a model with a masked-LM head `known` is the log-probability, in nats, of the word where all
-    its pieces are masked, and `lost` how much lower it is without the heads; else both are NaN. `seed` is that of a
-    model with randomly initialised weights. Raises TypedError for a head that the model does not have or a text it
-    cannot read.
+    its pieces are masked, and `lost` how much lower it is without the heads; else both are NaN. `seed` is that of
+    resamples of rows. Raises TypedError for a head that the model does not have or a text it cannot read.
     """
     if isinstance(text, str) and Path(text).suffix.lower() in (".csv", ".tsv", ".jsonl") and Path(text).is_file():
         raise TypedError(f"a string is a sentence; for the rows of this file give Path({text!r})")
@@ -142,7 +141,7 @@ def ablate(
     words, pieces = cut(model, text)
     own, without = _vectors(model, pieces, []), _vectors(model, pieces, changes)
     moved = 1 - torch.cosine_similarity(own, without, dim=1).numpy()
-    known, unknown = _known(model, seed, pieces, [], changes)
+    known, unknown = _known(model, pieces, [], changes)
     frame = pd.DataFrame({"word": words, "moved": moved, "known": known, "lost": known - unknown})
     shown, note = (
         ["word", "moved"],
@@ -166,7 +165,7 @@ def _ablate_rows(
     if EACH in heads and len(heads) > 1:
         raise TypedError(f'"{EACH}" is every head alone; give it, or names of heads')
     rows = labelled_rows(table)
-    classifier = Classifier.of(model, head_for(rows), seed)
+    classifier = Classifier.of(model, head_for(rows))
     behaviour = labels(classifier, table.stem if isinstance(table, Path) else "rows", rows, score=score)
     chosen = tuple(find_head(name, model.name, model.layers, model.heads) for name in heads if name != EACH)
     together = [HeadSet(SELECTED, ", ".join(heads), chosen)]
@@ -203,10 +202,10 @@ def _vectors(model: Model, pieces: Pieces, changes: Sequence[Ablate]) -> Float[T
 
 
 @torch.inference_mode()
-def _known(model: Model, seed: int, pieces: Pieces, *versions: Sequence[Ablate]) -> list[npt.NDArray[np.float64]]:
+def _known(model: Model, pieces: Pieces, *versions: Sequence[Ablate]) -> list[npt.NDArray[np.float64]]:
     """Return, for each version of the model, the log-probability of every word where its pieces are masked."""
     try:
-        lm = MaskedLM.of(model, seed)
+        lm = MaskedLM.of(model)
     except ModelError:
         return [np.full(pieces.words, np.nan) for _ in versions]
     owner, ids = torch.from_numpy(pieces.word).long(), torch.from_numpy(pieces.ids).long()

@@ -17,6 +17,7 @@ from experiments.heads.typed_text import as_text, check_maps, check_one, cut, wo
 from experiments.run.folder import reopened
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
+from mha.models.model import UNTRAINED
 from mha.pieces import Pieces
 from mha.reading.cross_attention import cross_maps, has_decoder
 from probes.corpora.readers import reader_by_content
@@ -146,7 +147,7 @@ def _models(
         return [(reopened(run).model, known_roles(run), [_source(run)]) for run in opened]
     given = each("models opened", names or ["minilm"], progress)
     loaded = [one if isinstance(one, Model) else load_model(one, whole=whole) for one in given]
-    weights = [(model.sha256, model.source) for model in loaded]
+    weights = [(model.sha256, model.source, model.seed) for model in loaded]
     for run in runs:
         if _weights(run) not in weights:
             raise ViewError(
@@ -160,8 +161,9 @@ def _models(
     ]
 
 
-def _weights(run: Run) -> tuple[str | None, str | None]:
-    return run.record.model.sha256, run.record.model.source
+def _weights(run: Run) -> tuple[str | None, str | None, int]:
+    model = run.record.model
+    return model.sha256, model.source, run.record.seed if model.source in UNTRAINED else 0
 
 
 def _source(run: Run) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 from experiments.config.config import Config
 from mha import Model, load_model
-from mha.models.model import untrained
+from mha.models.model import UNTRAINED, refuse_other_weights, untrained
 from probes import Document, Probe
 from probes.registry import PERMUTED, RANDOM, WORDS
 from probes.scoring.aligned import Places
@@ -73,8 +73,11 @@ def controls(config: Config, model: Model) -> list[Control]:
 
 def _trained(config: Config, model: Model) -> Model:
     """Return the trained model of which controls are made, which is the run's own unless that is untrained itself."""
-    untrained_itself, device = model.source in ("random", "permuted"), model.device.type
-    trained = load_model(config.model.reference, device=device) if untrained_itself else model
+    if model.source in UNTRAINED:
+        trained = load_model(config.model.reference, device=model.device.type)
+        refuse_other_weights(model, trained.sha256)
+    else:
+        trained = model
     return replace(trained, precision=config.controls.precision)
 
 

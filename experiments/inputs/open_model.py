@@ -10,6 +10,7 @@ from experiments.config.config import Config, ModelSection
 from experiments.training.train import noted, open_checkpoint, refuse_fixed, train_seeds
 from mha import Model, load_model
 from mha.device import find_device
+from mha.models.model import SOURCES
 from reports.progress import Progress
 
 
@@ -34,7 +35,7 @@ def open_model(config: Config, out: Path, progress: Progress) -> LoadedModel:
     """
     section = config.model
     find_device(section.device)
-    if section.source in ("pretrained", "random", "permuted"):
+    if section.source in SOURCES:
         loaded = load_model(section.reference, section.source, config.seed, device=section.device)
         return LoadedModel(replace(loaded, precision=section.precision), config)
     trainings: dict[int, Path] = {}

@@ -41,9 +41,9 @@ def held_out_arcs(train: TrainSection, batches: int) -> list[tuple[MaskedBatch, 
     gold = open_arcs(train.model_copy(update={"arcs": ArcsSection(weight=0.0)}), task.vocabulary)
     assert gold is not None
     assert task.held_out is not None
-    found = []
+    found, size = [], len(held[0].pieces)
     for number, batch in enumerate(held[:batches]):
-        own = task.held_out.rows[number * train.rows : (number + 1) * train.rows]
+        own = task.held_out.rows[number * size : (number + 1) * size]
         (arcs,) = gold.batches(np.asarray(own), task.vocabulary, [slice(None)])
         found.append((batch, arcs))
     return found

@@ -102,6 +102,9 @@ class AblationMeasure(Measure):
         ),
     )
 
+    switch = "behaviours"
+    more_switches = ("downstream",)
+
     behaviours: BehaviourNames = ()
     """"loss" and "embedding", on sentences of the report split, minimal pairs as in [behaviour], and files of labelled
     rows (`probes.causal.labels`), which the model's own classifier decides; "loss" and pairs take a model with a

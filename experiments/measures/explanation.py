@@ -119,6 +119,8 @@ class ExplanationMeasure(Measure):
         ),
     )
 
+    switch = "sentences"
+
     sentences: int = Field(default=0, ge=0)
     "Sentences of the grammar that a classifier is trained on, and half as many that it is measured on; 0 for none."
     classifiers: int = Field(default=5, ge=2)

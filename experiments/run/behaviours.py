@@ -120,7 +120,7 @@ def decisions(run: RunContext, file: Path, items: int) -> Behaviour:
     rows, opened = labelled_rows(file), run.once(Classifiers)
     head = head_for(rows)
     if head not in opened:
-        opened[head] = Classifier.of(run.model, head, run.config.seed)
+        opened[head] = Classifier.of(run.model, head)
     own = run.config.behaviour.score
     return labels(opened[head], file.stem, rows, items, None if own is None else own_score(own))
 
@@ -147,7 +147,8 @@ def decided_by(behaviour: Behaviour, effort: Effort) -> str:
     if lead.low > 0:
         return by
     ends = f"{signed(lead.accuracy - lead.frequent)} points {signed_interval(lead.low, lead.high)}"
-    return f"{by} (⚠ no significant lead over always {lead.label}: {ends}; what heads cost then says little)"
+    order = "; do the rows number labels in another order?" * (behaviour.reader.numbered and lead.high < 0)
+    return f"{by} (⚠ no significant lead over always {lead.label}: {ends}; what heads cost then says little{order})"
 
 
 @dataclass(frozen=True)
@@ -220,11 +221,11 @@ def grader(config: Config, model: Model) -> Callable[[Model], float] | None:
     section = config.behaviour
     if not section.corpora:
         return None
-    MaskedLM.of(model, config.seed)  # raises now what it would raise after all checkpoints
+    MaskedLM.of(model)  # raises now what it would raise after all checkpoints
     first, *_ = [open_pairs(name, first=section.first, seed=section.seed) for name in section.corpora]
 
     def grade(model: Model) -> float:
-        lm = MaskedLM.of(model, config.seed)
+        lm = MaskedLM.of(model)
         made = decide(lm, first.stream(), method=section.method, batch_pieces=config.scoring.batch_pieces).made
         attracted = [one for one in made if one.kind.attractors]
         return float(np.mean([one.credit for one in attracted or made])) if made else float("nan")

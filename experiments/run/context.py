@@ -15,6 +15,7 @@ from experiments.inputs.open_model import LoadedModel
 from experiments.record.job import NOTHING, AsTables, Job
 from experiments.record.run_record import Journal
 from mha import MaskedLM, Model, load_model
+from mha.models.model import UNTRAINED
 from probes import Corpus, Probe, get_probe
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
@@ -99,7 +100,7 @@ class RunContext:
     @cached_property
     def lm(self) -> MaskedLM:
         """The model with its masked-LM head, loaded once for all measures; raises ModelError where there is none."""
-        return MaskedLM.of(self.model, self.config.seed)
+        return MaskedLM.of(self.model)
 
     @property
     def effort(self) -> Effort:
@@ -136,5 +137,5 @@ class RunContext:
         """Add which model, and at which step of its training, the rows are about."""
         model, step = self.model, self.opened.step
         title = model_title(model.name)
-        name = f"{title} ({model.source})" if model.source in ("random", "permuted") else title
+        name = f"{title} ({model.source})" if model.source in UNTRAINED else title
         return frame.assign(model=name, step=pd.array([pd.NA if step is None else step] * len(frame), dtype="Int64"))

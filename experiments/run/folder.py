@@ -13,6 +13,7 @@ from experiments.config.file import toml_of
 from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.provenance import device_name, own_files, processor_name, uncommitted_changes
 from experiments.run.config import checked
+from mha.models.packages import ModelError
 from probes.corpora.corpus import data_folder
 from probes.corpora.named import NAMED_RATINGS
 from probes.pairs.corpora import NAMED_PAIRS
@@ -109,7 +110,8 @@ def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:
 def reopened(run: Run) -> LoadedModel:
     """Load the model of a finished run on the CPU, with the config of what is read; one that it trained is its own.
 
-    Measures and probes of files have no part in it: they are code, and may be a stranger's.
+    Measures and probes of files have no part in it: they are code, and may be a stranger's. Raises ModelError where
+    what the run had read has other weights or another tokenizer by now.
     """
     path = run.folder / "config.toml"
     kept = ("name", "seed", "model", "train", "corpus", "scoring", "behaviour", "ablation", "importance", "gates")
@@ -119,4 +121,16 @@ def reopened(run: Run) -> LoadedModel:
         changes |= {"name": str(run.folder / f"seed-{trained.seeds[0]}"), "source": "checkpoint"}
     config = config.model_copy(update={"model": config.model.model_copy(update=changes)})
     opened = open_model(config, run.folder.parent, silent)
-    return replace(opened, model=replace(opened.model, name=run.name)) if trained else opened
+    if trained:
+        return replace(opened, model=replace(opened.model, name=run.name))
+    facts, model = run.record.model, opened.model
+    for what, then, now in (
+        ("weights", facts.sha256, model.sha256),
+        ("tokenizer", facts.tokenizer_sha256, model.tokenizer_sha256),
+    ):
+        if then not in (None, now):
+            raise ModelError(
+                f"{run.folder}: the {what} of {model.name} changed after the run, so that its roles are not those of "
+                "today's heads; do the run again"
+            )
+    return opened

@@ -146,7 +146,7 @@ class Finding:
     id: str
     claim: str
     where: str
-    "ConfigTable, table or figure of the paper."
+    "Section, table or figure of the paper."
     model: str
     "What the paper looked at."
     data: str
@@ -202,11 +202,15 @@ class Finding:
             raise FindingError(f"{self.id}: two statements have one name")
 
     def numbers(self, evidence: Evidence) -> Numbers:
-        """Return what is measured for each statement."""
+        """Return what is measured for each statement; raises FindingError for a number that is of none."""
         if self.measure is None:
             return {one.name: _measured(one.measure, evidence) for one in self.statements if one.measure is not None}
         found = _measured(self.measure, evidence)
-        return found if isinstance(found, Mapping) else {one.name: found for one in self.statements}
+        if not isinstance(found, Mapping):
+            return {one.name: found for one in self.statements}
+        if strange := set(found) - {one.name for one in self.statements}:
+            raise FindingError(f"{self.id}: measured {sorted(strange)}, which no statement is about")
+        return found
 
     @property
     def uncounted(self) -> str:

@@ -265,7 +265,7 @@ class Encoder(nn.Module):
     ) -> Float[Tensor, "token model"]:
         """Return the first layer's input for packed tokens."""
         if places is None:
-            places = torch.arange(packing.length, device=pieces.device).expand_as(pieces)
+            places = self.places_of(pieces)
         places = places + self.config.position_offset
         x = self.pieces(packing.pack(pieces)) + self.positions(packing.pack(places))
         if self.token_types is not None:
@@ -275,6 +275,16 @@ class Encoder(nn.Module):
         if self.embedding_project is not None:
             embedded = self.embedding_project(embedded)
         return embedded
+
+    def places_of(self, pieces: Int[Tensor, "batch length"]) -> Int[Tensor, "batch length"]:
+        """Return the place of every piece, from 0; where they are counted from padding on, that piece counts for none.
+
+        So RoBERTa counts in `transformers`, in a text as well, if the vocabulary uses that piece for something else.
+        """
+        if self.config.position_offset:
+            counted = pieces != self.config.padding
+            return counted.cumsum(1) * counted - 1
+        return torch.arange(pieces.shape[1], device=pieces.device).expand_as(pieces)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
         """Run `forward` with its hooks."""

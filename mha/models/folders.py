@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -116,17 +117,25 @@ def _inner(folder: Path) -> Path:
 def _transformer(folder: Path) -> Path:
     """Return the folder of the first module of sentence-transformers, which is the transformer."""
     path = folder / MODULES
-    try:
-        first = min(json.loads(path.read_text("utf-8")), key=lambda module: module["idx"])
-        inner = folder / str(first["path"])
-    except (ValueError, LookupError, TypeError) as error:
-        raise ModelError(f"{path}: not the list of modules that sentence-transformers writes ({error})") from None
+    first, *_ = _modules(folder)
+    inner = folder / str(first["path"])
     if not inner.resolve().is_relative_to(folder.resolve()) or not inner.is_dir():
         raise ModelError(f"{path}: names {first['path']!r}, which is no folder in {folder}")
     if not any((inner / name).is_file() for name in (CONFIG, ADAPTER)):
         kind = str(first.get("type")).rpartition(".")[2]
         raise ModelError(f"{path}: its first module, a {kind}, has no {CONFIG}: it is no Transformer{_below(inner)}")
     return inner
+
+
+def _modules(folder: Path) -> list[dict[str, Any]]:
+    """Return the modules of a folder of sentence-transformers in order, one at least; each has a path."""
+    path = folder / MODULES
+    try:
+        found = sorted(json.loads(path.read_text("utf-8")), key=lambda module: module["idx"])
+        found[0]["path"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise ModelError(f"{path}: not the list of modules that sentence-transformers writes ({error})") from None
+    return found
 
 
 def _base(folder: Path, config: dict[str, Any]) -> Path:
@@ -144,6 +153,34 @@ def _base(folder: Path, config: dict[str, Any]) -> Path:
     except ModelError as error:
         raise ModelError(f"{what} ({error}); {todo}, or fetch it: hf download {name.removeprefix(HUB)}") from None
     return _inner(snapshot)
+
+
+def sentence_notes(folder: Path) -> Iterator[str]:
+    """Yield what sentence-transformers does with texts before and after the Transformer in `folder`, and we do not."""
+    outer = next((place for place in (folder, folder.parent) if (place / MODULES).is_file()), None)
+    if outer is None or _transformer(outer).resolve() != folder.resolve():
+        return
+    told = [_embeds(outer, module) for module in _modules(outer)[1:]]
+    if others := [one for one in told if one]:
+        yield f"its embeddings are of {', '.join(others)}; here a text's is the mean of its last vectors"
+    path = outer / "config_sentence_transformers.json"
+    settings = read_json(path) if path.is_file() else {}
+    if prompt := (settings.get("prompts") or {}).get(settings.get("default_prompt_name")):
+        yield f"{path.name} puts {prompt!r} before every text, not done here: give texts that begin so"
+
+
+def _embeds(folder: Path, module: Mapping[str, Any]) -> str:
+    """Return in words by what a module changes an embedding that is the mean of vectors; "" where it does not."""
+    kind = str(module.get("type")).rpartition(".")[2]
+    if kind != "Pooling":
+        return "" if kind == "Normalize" else kind
+    path = folder / str(module.get("path")) / CONFIG
+    found = read_json(path) if path.is_file() else {}
+    flags = [key.removeprefix("pooling_mode_") for key, on in found.items() if key.startswith("pooling_mode_") and on]
+    mode = found.get("pooling_mode") or flags
+    modes = [mode] if isinstance(mode, str) else [*map(str, mode)]
+    of_means = {"mean", "mean_tokens", "mean_sqrt_len_tokens"}  # of one direction
+    return "" if of_means.issuperset(modes) else f"Pooling ({', '.join(modes)})"
 
 
 def hub_revision(name: str, folder: Path) -> str | None:

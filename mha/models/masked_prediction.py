@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
-from mha.models.folders import find_model
+from mha.models.folders import find_model, weights_sha256
 from mha.models.hub import HeadMissingError, load_hub_head
-from mha.models.model import Model, permute_weights, typed
+from mha.models.model import Model, permute_weights, refuse_other_weights, typed
 from mha.models.packages import ModelError
 
 MASKS = ("[MASK]", "<mask>")
@@ -41,14 +41,14 @@ class MaskedLM:
     "The piece that stands for what the vocabulary lacks; None where there is none (byte-level vocabularies)."
 
     @classmethod
-    def of(cls, model: Model, seed: int = 0) -> MaskedLM:
-        """Return the masked LM of a model; `seed` is that of the model, where its source has one.
+    def of(cls, model: Model) -> MaskedLM:
+        """Return the masked LM of a model.
 
         Raises ModelError for a model without a masked-LM head, and for a tokenizer without a mask.
         """
         module = model.module
         if not isinstance(module, Encoder) or module.untied_head:
-            module = _from_hub(model, seed)
+            module = _from_hub(model)
         elif not module.predicts_masked:
             why = "its weights hold none" if module.lm_head is None else "it predicts from left to right"
             raise ModelError(_no_head(model, why))
@@ -145,10 +145,10 @@ def _no_head(model: Model, why: str) -> str:
     return f"{model.name} has no masked-LM head ({why}): it cannot say which of two sentences it prefers"
 
 
-def _from_hub(model: Model, seed: int) -> nn.Module:
+def _from_hub(model: Model) -> nn.Module:
     """Load a model of `transformers` once more with its masked-LM head."""
     try:
-        module = with_head(model, "MaskedLM", seed)
+        module = with_head(model, "MaskedLM")
     except HeadMissingError as error:
         raise ModelError(_no_head(model, str(error))) from error
     decoder: Any = module.get_output_embeddings()  # type: ignore[operator]  # of every PreTrainedModel
@@ -158,14 +158,16 @@ def _from_hub(model: Model, seed: int) -> nn.Module:
     return module
 
 
-def with_head(model: Model, kind: str, seed: int) -> nn.Module:
+def with_head(model: Model, kind: str) -> nn.Module:
     """Load a model once more with a head, which `load_model` leaves out; `kind` is one of `mha.models.hub.HEADS`.
 
-    `seed` is that of the model, where its source has one. Raises HeadMissingError.
+    Raises HeadMissingError, and ModelError where its folder has other weights by now.
     """
-    module = load_hub_head(str(find_model(model.name)), kind, random_seed=seed if model.source == "random" else None)
+    folder = find_model(model.name)
+    refuse_other_weights(model, weights_sha256(folder))
+    module = load_hub_head(str(folder), kind, random_seed=model.seed if model.source == "random" else None)
     if model.source == "permuted":
-        permute_weights(module, seed)
+        permute_weights(module, model.seed)
     return module.to(model.device)
 
 

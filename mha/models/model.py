@@ -26,7 +26,7 @@ from mha.encoder.weights import FAMILIES, load_encoder
 from mha.files import read_json, summary
 from mha.messages import OneLineError
 from mha.models.check import measured
-from mha.models.folders import find_model, hub_revision, read_model_config, weights_sha256
+from mha.models.folders import find_model, hub_revision, read_model_config, sentence_notes, weights_sha256
 from mha.models.hub import load_hub_model
 from mha.models.packages import ModelError
 from mha.models.tokenizer import PairForm, load_tokenizer, second_type, tokenizer_key
@@ -35,8 +35,11 @@ from mha.own_attention import attend_fully
 _drawing = threading.Lock()
 "Held while weights are drawn from torch's own random numbers, of which every thread takes the next."
 
-SOURCES = ("pretrained", "random", "permuted")
-"As loaded; randomly initialised weights of the same architecture; loaded weights permuted within each matrix."
+UNTRAINED = ("random", "permuted")
+"Randomly initialised weights of the same architecture; loaded weights permuted within each matrix."
+
+SOURCES = ("pretrained", *UNTRAINED)
+"As loaded, and the untrained ones."
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class Model:
     "Piece that fills texts up in a batch; None where padding would change maps (`mha.models.check`)."
     sha256: str
     "Of the weights as loaded from disk."
+    seed: int = 0
+    "Of its weights, where its source is random or permuted."
     tokenizer_sha256: str | None = None
     "Of the tokenizer as it is used; None where it is of no folder."
     revision: str | None = None
@@ -185,11 +190,12 @@ def load_model(
         max_pieces=positions,
         padding=config.get("pad_token_id") or 0,
         sha256=weights_sha256(folder),
+        seed=seed if source in UNTRAINED else 0,
         tokenizer_sha256=hashlib.sha256(tokenizer.to_str().encode()).hexdigest(),
         revision=hub_revision(name, folder),
         special={role: piece for role, piece in special.items() if piece < rows},
         pairs=pairs if _has_types(module) else replace(pairs, separator=None),
-        notes=(*_notes(config, module), *_lowered(folder, tokenizer)),
+        notes=(*_notes(config, module), *sentence_notes(folder), *_lowered(folder, tokenizer)),
     )
     model = model if whole else _as_measured(model, tokenizer_key(folder))
     return replace(model, module=placed(module, place))
@@ -197,7 +203,7 @@ def load_model(
 
 def _as_measured(model: Model, key: str) -> Model:
     """Return a model with the layers, heads and longest input that it shows."""
-    shape = measured(model, key)
+    shape = measured(model, key if isinstance(model.module, Encoder) else f"{key}-{model.sha256[:16]}-{model.source}")
     longest = model.max_pieces if shape.positions is None else min(model.max_pieces, shape.positions)
     padding = model.padding if shape.pads else None
     return replace(model, layers=shape.layers, heads=shape.heads, max_pieces=longest, padding=padding)
@@ -234,16 +240,23 @@ def _lowered(folder: Path, tokenizer: Tokenizer) -> Iterator[str]:
 def untrained(model: Model, source: str, seed: int) -> Model:
     """Return a trained model with the weights that `load_model` gives it for the sources "random" and "permuted".
 
-    The files of our `Encoder` are not read again.
+    The files of our `Encoder` are not read again; of others, raises ModelError where they have changed.
     """
     if not isinstance(model.module, Encoder):
-        device = model.device.type
-        return replace(load_model(model.name, source, seed, device=device), precision=model.precision)
+        again = load_model(model.name, source, seed, device=model.device.type)
+        refuse_other_weights(model, again.sha256)
+        return replace(again, precision=model.precision)
     if source == "random":
-        return replace(model, source=source, module=_fresh(model.module, seed).to(model.device))
+        return replace(model, source=source, seed=seed, module=_fresh(model.module, seed).to(model.device))
     module = deepcopy(model.module)
     permute_weights(module, seed)
-    return replace(model, source=source, module=module)
+    return replace(model, source=source, seed=seed, module=module)
+
+
+def refuse_other_weights(model: Model, sha256: str) -> None:
+    """Raise ModelError where the weights that lie in the folder of a model by now are not those it was loaded with."""
+    if sha256 != model.sha256:
+        raise ModelError(f"{model.name}: its folder has other weights than when it was loaded; load it again")
 
 
 def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: bool) -> nn.Module:

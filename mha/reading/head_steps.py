@@ -143,7 +143,7 @@ def _anew(encoder: Encoder, ids: Tensor, layer: Layer, head: int, own: dict[str,
 
 def _embeddings(encoder: Encoder, ids: Tensor) -> dict[str, Tensor]:
     """Return how the first layer's input comes about, step by step."""
-    places = torch.arange(len(ids), device=ids.device) + encoder.config.position_offset
+    places = encoder.places_of(ids[None])[0] + encoder.config.position_offset
     parts = {"piece": encoder.pieces(ids).double(), "position": encoder.positions(places).double()}
     if encoder.token_types is not None:
         parts["type"] = encoder.token_types(torch.zeros_like(ids)).double()

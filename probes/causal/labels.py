@@ -65,16 +65,18 @@ class Classifier(OfModel):
     "Names of the labels, in the order of the logits; of a regression those of its numbers, of choices none."
     sigmoid: bool = False
     "Whether its one number is read behind a sigmoid, as a CrossEncoder of sentence-transformers gives it."
+    numbered: bool = False
+    "Whether rows give labels by their numbers, which have names."
 
     @classmethod
-    def of(cls, model: Model, kind: str, seed: int = 0) -> Classifier:
-        """Return the classifier of a model, of WORDS, CHOICES or TEXTS; `seed` is that of the model where it has one.
+    def of(cls, model: Model, kind: str) -> Classifier:
+        """Return the classifier of a model, of WORDS, CHOICES or TEXTS.
 
         Raises ModelError for a model without such a head.
         """
         try:
             _refuse_other(model, kind)
-            module = with_head(model, kind, seed)
+            module = with_head(model, kind)
         except HeadMissingError as error:
             rows = {WORDS: "a label for each word", CHOICES: "choices", TEXTS: "one label"}[kind]
             raise ModelError(f"{model.name}: no head for rows with {rows}, as ...For{kind} has ({error})") from error
@@ -104,7 +106,8 @@ class Classifier(OfModel):
         """What the head is, in words."""
         behind = ", behind a sigmoid" * self.sigmoid
         numbers = f"a number{behind}" if len(self.labels) == 1 else f"{len(self.labels)} numbers"
-        labels = numbers if self.regression else f"labels {', '.join(self.labels)}"
+        names = [f"{number} {name}" for number, name in enumerate(self.labels)] if self.numbered else self.labels
+        labels = numbers if self.regression else f"labels {', '.join(names)}" + ", as rows number them" * self.numbered
         return f"the model's own head ({type(self.module).__name__}: {labels if self.labels else 'a choice'})"
 
     @property
@@ -177,16 +180,36 @@ class Classifier(OfModel):
         raise LabelError(f"{row.place}: {row.label!r} {wrong}")
 
     def label(self, label: Any, place: str) -> int:
-        """Return the number of a label, given by its name, or by its number where no name is one; raises LabelError."""
-        if (name := str(label)) in self.labels:
-            return self.labels.index(name)
+        """Return the number of a label, given by its name, or by its number where no name is one; raises LabelError.
+
+        True and False are the labels called so, in whatever case, else 1 and 0.
+        """
+        names = [name.lower() for name in self.labels] if isinstance(label, bool | np.bool_) else self.labels
+        name = str(label).lower() if names is not self.labels else str(label)
+        if name in names:
+            return names.index(name)
         number = pd.to_numeric(label, errors="coerce") if pd.api.types.is_scalar(label) else np.nan
-        named = pd.to_numeric(pd.Series(self.labels), errors="coerce").tolist()
-        numbers: Sequence[float] = range(len(named)) if np.isnan(named).all() else named  # 1.0 is called "1"
+        numbers: Sequence[float] = range(len(self.labels)) if self._by_place else self._called
         if number == number and number in numbers:
             return numbers.index(number)
-        there = ", ".join(self.labels) + f", or 0 to {max(1, len(named) - 1)}" * (numbers is not named)
+        there = ", ".join(self.labels) + f", or 0 to {max(1, len(self.labels) - 1)}" * self._by_place
         raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {there}")
+
+    @cached_property
+    def _called(self) -> list[float]:
+        """The numbers that labels are called, as 1.0 is called "1"; NaN for those that are called otherwise."""
+        return pd.to_numeric(pd.Series(self.labels), errors="coerce").astype(float).tolist()
+
+    @property
+    def _by_place(self) -> bool:
+        """Whether a number is the place of a label, for no label is called a number."""
+        return bool(np.isnan(self._called).all())
+
+    def by_place(self, row: LabelledRow) -> bool:
+        """Return whether a row gives a label by its place among those of the model, which are called otherwise."""
+        told = [row.label] if str(row.label) in self.labels else several(row.label)
+        numbers = pd.to_numeric(pd.Series(told, dtype=object), errors="coerce")
+        return self._by_place and bool((numbers >= 0).any())
 
 
 def _says_sigmoid(folder: Path, config: Any) -> bool:
@@ -251,6 +274,8 @@ def labels(
     def drawn(one: tuple[int, LabelledRow]) -> tuple[object, int]:
         return draws("row", repr(one[1]), *one[1].choices), one[0]
 
+    if not classifier.regression and any(map(classifier.by_place, rows)):
+        classifier = replace(classifier, numbered=True)
     asked: list[Prompt] = []
     clusters: list[str] = []
     left_out: list[LeftOut] = []
@@ -284,7 +309,7 @@ def _prompts(classifier: Classifier, row: LabelledRow, item: int) -> tuple[list[
     if reasons := [*_unfit(classifier.model, row, cut)]:
         return [], reasons
     if classifier.regression:
-        return [Prompt(cut, item, numbers=_numbers(row, len(classifier.labels)))], []
+        return [Prompt(cut, item, numbers=_numbers(row, classifier))], []
     if classifier.several:
         return [Prompt(cut, item, wanted=classifier.labels_of(row))], []
     gold, reasons = _gold(classifier, row, cut)
@@ -323,14 +348,19 @@ def _gold(classifier: Classifier, row: LabelledRow, cut: Pieces) -> tuple[dict[i
     return gold, ["a word has no piece of its own"] * len(lost) + ["no word has a label"] * (not known)
 
 
-def _numbers(row: LabelledRow, count: int) -> tuple[float, ...]:
+def _numbers(row: LabelledRow, classifier: Classifier) -> tuple[float, ...]:
     """Return the numbers of a row, of which a string holds one, or several with blanks; raises LabelError."""
-    told = several(row.label)
+    told, count = several(row.label), len(classifier.labels)
     known = [one if isinstance(one, str | float | int | np.number) else None for one in told]
     found = pd.to_numeric(pd.Series(known, dtype=object), errors="coerce")
     if len(found) != count or not np.isfinite(found).all():
         wanted = "the number" if count == 1 else f"the {count} numbers"
         raise LabelError(f"{row.place}: {row.label!r}, expected {wanted} that the model should give")
+    if classifier.sigmoid and not found.between(0, 1).all():
+        raise LabelError(
+            f"{row.place}: {row.label!r}, but the model's number is behind a sigmoid, between 0 and 1: scale "
+            "labels as in its training (those of STS-B are divided by 5)"
+        )
     return tuple(found.tolist())
 
 

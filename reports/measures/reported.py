@@ -100,7 +100,7 @@ class Reported(BaseModel):
     def written(cls, run: RunFolder, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield heading and sentences of what the run has measured, with the settings of its config."""
         for method in cls.methods:
-            if next(iter(method.tables or cls.tables)) in run.tables:
+            if len(run.tables.get(next(iter(method.tables or cls.tables)), ())):
                 settings = config.get(method.section or cls.name, {})
                 texts = {key: written(value) for key, value in settings.items()}
                 yield method.title or cls.title, method.sentences.format_map(texts)

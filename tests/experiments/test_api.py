@@ -1,5 +1,6 @@
 """The names for notebooks give the numbers of the command line."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import (
     AutoTokenizer,
     BertConfig,
@@ -23,6 +25,7 @@ from transformers.models.bert.modeling_bert import BertSelfAttention
 import headscope
 from experiments.config.config import ConfigError
 from experiments.heads.typed_text import TypedError
+from experiments.run.folder import reopened
 from headscope import ablate, attention, compare, corpus, load, open_run, score, view
 from mha.models.packages import ModelError
 from probes import registry
@@ -267,6 +270,27 @@ def test_runs_in_memory_are_compared(found: Run, tiny: Path) -> None:
     told = other.frame.set_index(["probe", "label", "variant"])["other_head"].to_dict()
     assert told.items() <= chosen.set_index(["probe", "label", "variant"])["name"].to_dict().items()
     assert (other.frame["difference"] != 0).any()
+
+
+def test_an_untrained_model_is_scored_with_its_own_seed(tiny: Path) -> None:
+    model = load(str(tiny), source="random", seed=3)
+    run = score(model, SPLITS[0], "position", **SMALL)
+    assert run.record.seed == 3
+    drawn = reopened(run).model.module.state_dict()
+    assert all(torch.equal(drawn[name], weights) for name, weights in model.module.state_dict().items())
+    with pytest.raises(ConfigError, match="seed = 1, but the model was drawn from seed 3"):
+        score(model, SPLITS[0], "position", seed=1, **SMALL)
+
+
+def test_a_run_is_not_opened_with_weights_that_came_after_it(tiny: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(tiny, folder)
+    run = score(str(folder), SPLITS[0], "position", **SMALL)
+    assert view("the dog sees a cat", run).html
+    tensors = load_file(folder / "model.safetensors")
+    save_file({name: one + 0.01 for name, one in tensors.items()}, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match=r"the weights of .*model changed after the run, .*; do the run again"):
+        view("the dog sees a cat", run)
 
 
 def test_a_corpus_is_that_which_a_run_reads(found: Run) -> None:

@@ -207,9 +207,18 @@ def test_heads_that_began_or_ceased_to_matter_are_told(plant: Callable[..., str]
         side.run.tables["ablations"] = pd.concat([frame, of_layer, other_way])
     own = pd.DataFrame(head | {"behaviour": "labels of reviews", "cost": 0.5, "p_adjusted": [0.01, 0.2, 0.2, 0.2]})
     sides[1].run.tables["ablations"] = pd.concat([sides[1].run.tables["ablations"], own])
+    for side, ways in zip(sides, (("zero", "mean"), ("mean", "uniform")), strict=True):
+        each = [
+            own.assign(behaviour="pairs", way=way, cost=[1, 2 * (way == "mean"), 0, 0], p_adjusted=0.01) for way in ways
+        ]
+        alone = own.assign(behaviour="embedding", way=ways[side is sides[1]])
+        side.run.tables["ablations"] = pd.concat([side.run.tables["ablations"], *each, alone])
     assert [*effect_notes((sides[0], sides[1]), ("A", "B"))] == [
         "masked-LM loss: 1-1 has an effect in both; alone 1-2 has in A, 2-2 has in B. "
         "The largest costs 1 nats in A, 0.0004 nats in B.",
+        "pairs: 1-1, 1-2 have an effect in both; alone no head has in A, no head has in B. "
+        "The largest costs 2 nats in A, 2 nats in B.",
+        "embedding: not compared, heads are ablated by zero in A, uniform in B.",
         "labels of reviews: measured of B alone, where 1-1 has an effect.",
     ]
 
@@ -296,9 +305,15 @@ def test_what_only_one_run_has_and_what_else_differs_is_noted(plant: Callable[..
     assert "In 1 label–variant pairs the runs scored different numbers of words." in said
 
 
-def test_runs_with_other_baselines_are_noted(plant: Callable[..., str]) -> None:
-    (pair,) = compared(plant("one"), plant("other", config='[probes]\nbaselines = ["offset"]\n'))
+def test_runs_with_other_baselines_or_changed_probes_are_noted(plant: Callable[..., str]) -> None:
+    folders = plant("one"), plant("other", config='[probes]\nbaselines = ["offset"]\n')
+    for folder, changed in zip(folders, "ab", strict=True):
+        record = json.loads((Path(folder) / "run.json").read_text())
+        files = {"/mine/probe.py": changed, "/mine/same.py": "c", f"/mine/{changed}.py": changed}
+        (Path(folder) / "run.json").write_text(json.dumps(record | {"files": files}))
+    (pair,) = compared(*folders)
     assert "different controls or baselines" in " ".join(pair.notes)
+    assert "probe.py, code of your own, changed between the runs." in pair.notes
 
 
 @pytest.mark.parametrize(

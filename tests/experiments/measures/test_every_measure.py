@@ -86,6 +86,13 @@ def test_keys_of_a_table_that_asks_for_nothing_are_refused() -> None:
         kind(groups=3, words=9)
     for fine in ({"words": 9, "relations": 2}, {"groups": 3, "texts": 0}, {"groups": 0}):
         kind(**fine)
+    for name, message, keys in (
+        ("ablation", "ways: nothing is measured without behaviours or downstream", {"ways": ("mean",)}),
+        ("explanation", "classifiers: nothing is measured without sentences", {"classifiers": 9}),
+    ):
+        with pytest.raises(ValueError, match=message):
+            MEASURES[name](**keys)
+    MEASURES["ablation"](downstream=2, ways=("mean",))
     MEASURES["classifiers"](parser=True, sentences=9)
     MEASURES["shapes"](threshold=2.0)  # on by default
 

@@ -112,7 +112,7 @@ def test_a_learned_finding_is_not_measured_without_untrained_weights_and_plain_f
 
 def test_a_number_for_no_statement_is_a_mistake():
     with pytest.raises(FindingError, match="which no statement is about"):
-        judge(finding("s"), {"t": Measured(ABOVE)})
+        finding("s", measure=lambda _: {"s": Measured(ABOVE), "t": Measured(ABOVE)}).numbers({})
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,22 @@ def assert_same_maps(theirs: Any, ours: list[Tensor], mask: Tensor) -> None:
         assert bool((our[~mask[:, None, None].expand_as(our)] == 0).all())
 
 
+def test_roberta_counts_no_place_for_the_piece_of_padding_in_a_text_either(
+    tmp_path: Path, randomise: Callable[..., None]
+) -> None:
+    """Its config says 1 unless it is told; of a vocabulary in the order of BERT that is the unknown piece."""
+    theirs = hub.RobertaModel(hub.RobertaConfig(**SIZES, pad_token_id=1), add_pooling_layer=False).eval()
+    theirs.set_attn_implementation("eager")
+    randomise(theirs)
+    theirs.save_pretrained(tmp_path)
+    ids = torch.tensor([[2, 7, 1, 8, 1, 1, 9, 3], [1, 7, 8, 9, 10, 11, 12, 3]])
+    encoder = load_encoder(tmp_path)
+    with torch.no_grad(), record(encoder) as maps:
+        expected = theirs(ids, attention_mask=torch.ones_like(ids), output_attentions=True)
+        torch.testing.assert_close(encoder(ids), expected[0], rtol=0, atol=1e-5)
+    assert_same_maps(expected.attentions, maps["pattern"], torch.ones_like(ids, dtype=torch.bool))
+
+
 @pytest.mark.parametrize("saved", MODELS, indirect=True)
 def test_outputs_and_every_map_equal_those_of_transformers(saved: Path, pieces: Tensor, mask: Tensor) -> None:
     theirs = hub.AutoModel.from_pretrained(saved, attn_implementation="eager").eval()

@@ -156,6 +156,33 @@ def test_where_sentence_transformers_lower_cases_texts_that_is_noted(
     assert any("do_lower_case" in note for note in load_model(str(tmp_path)).notes) == keeps_capitals
 
 
+@pytest.mark.parametrize(
+    ("pooling", "after", "told"),
+    [
+        ({"pooling_mode": "mean"}, ["Normalize"], ""),
+        ({"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}, [], ""),
+        ({"pooling_mode": "cls"}, ["Normalize"], "its embeddings are of Pooling (cls); here"),
+        ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, ["Dense"], "Pooling (cls_token), Dense;"),
+    ],
+)
+def test_where_sentence_transformers_embeds_otherwise_or_puts_a_prompt_before_texts_that_is_noted(
+    folder: Path, pooling: dict[str, object], after: list[str], told: str
+) -> None:
+    kinds = {"": "Transformer", "1_Pooling": "Pooling"} | {f"{idx}_{one}": one for idx, one in enumerate(after, 2)}
+    written = [{"idx": n, "path": path, "type": f"any.{kind}"} for n, (path, kind) in enumerate(kinds.items())]
+    (folder / "modules.json").write_text(json.dumps(written[::-1]))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
+    settings: dict[str, object] = {"prompts": {"query": "query: "}, "default_prompt_name": None}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    notes = load_model(str(folder)).notes
+    assert len(notes) == bool(told)
+    assert all(told in note for note in notes)
+    settings["default_prompt_name"] = "query"
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    assert "puts 'query: ' before every text, not done here" in load_model(str(folder)).notes[-1]
+
+
 def test_what_is_not_read_of_a_folder_is_noted(folder: Path) -> None:
     assert load_model(str(folder)).notes == ()
     tensors = load_file(folder / "model.safetensors")

@@ -105,7 +105,7 @@ def test_a_decoder_of_its_own_predicts_as_in_transformers(
     assert isinstance(model.module, Encoder)
     found = MaskedLM.of(model).log_probabilities(pieces, mask, PLACE)
     torch.testing.assert_close(found, expected(oracle, pieces, mask, PLACE), atol=1e-5, rtol=0)
-    fresh = MaskedLM.of(load_model(str(folder), "random", 3), 3).log_probabilities(pieces, mask, PLACE)
+    fresh = MaskedLM.of(load_model(str(folder), "random", 3)).log_probabilities(pieces, mask, PLACE)
     assert fresh.exp().max() < 0.2, "an untrained head is nearly uniform"
 
 
@@ -189,8 +189,7 @@ def test_controls_of_a_model_of_transformers_follow_their_seed(
 ) -> None:
     folder, _ = saved(albert())
     one, same, other = (
-        MaskedLM.of(load_model(str(folder), source, seed), seed).log_probabilities(pieces, None, PLACE)
-        for seed in (1, 1, 2)
+        MaskedLM.of(load_model(str(folder), source, seed)).log_probabilities(pieces, None, PLACE) for seed in (1, 1, 2)
     )
     assert torch.equal(one, same)
     assert not torch.allclose(one, other)

@@ -8,16 +8,18 @@ import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor
+from transformers import AutoModelForMaskedLM
 
 from mha import Encoder, Model, ModelError, align, export_encoder, load_model
 from mha.attention import MultiHeadAttention
 from mha.models.folders import MINILM_SHA256
 from mha.models.hub import load_hub_model
+from mha.models.masked_prediction import with_head
 from mha.models.model import SOURCES, permute_weights, untrained
 from mha.parallel import side_by_side
 from mha.training.vocabulary import save_tokenizer
-from tests.mha.tiny.models import built
-from tests.small_words import word_pieces
+from tests.mha.tiny.models import built, config
+from tests.small_words import randomise_weights, word_pieces
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able"]
 WORDS = ["the", "unsinkable", "ship"]
@@ -96,6 +98,7 @@ def test_untrained_weights_are_those_of_loading_whatever_is_drawn_on_other_threa
     for seed, model in enumerate(made):
         loaded = load_model(str(folder), source, seed) if seed < 2 else untrained(trained, source, seed)
         assert (model.name, model.source, model.sha256) == (loaded.name, source, loaded.sha256)
+        assert model.seed == loaded.seed == seed
         assert tensors_of(model).keys() == tensors_of(loaded).keys()
         assert all(torch.equal(tensors_of(model)[name], tensor) for name, tensor in tensors_of(loaded).items()), seed
     assert all(torch.equal(tensors_of(trained)[name], tensor) for name, tensor in whole.items())
@@ -124,6 +127,21 @@ def test_a_hub_architecture_is_loaded_from_its_folder_in_every_source(source: st
         output, expected = model.run(ids, mask), hub(ids, attention_mask=mask.long())[0]
         assert torch.equal(output, again.run(ids, mask))
     assert torch.allclose(output[mask], expected[mask], atol=1e-5) == (source == "pretrained")
+
+
+@pytest.mark.parametrize("again", [lambda one: untrained(one, "permuted", 1), lambda one: with_head(one, "MaskedLM")])
+def test_nothing_more_is_read_of_a_folder_whose_weights_have_changed(
+    again: Callable[[Model], object], tmp_path: Path
+) -> None:
+    made = AutoModelForMaskedLM.from_config(config("albert"))
+    made.save_pretrained(tmp_path)
+    save_words(tmp_path)
+    model = load_model(str(tmp_path))
+    again(model)
+    randomise_weights(made)
+    made.save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="its folder has other weights than when it was loaded; load it again"):
+        again(model)
 
 
 def test_minilm_is_the_pinned_one_and_reads_words(minilm_folder: Path) -> None:

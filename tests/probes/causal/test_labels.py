@@ -191,8 +191,12 @@ def test_one_logit_is_a_yes_or_no_under_bce_and_else_a_number_of_a_cross_encoder
 ) -> None:
     torch.manual_seed(7)
     module, fast = BertForSequenceClassification(BertConfig(num_labels=1, **said, **SIZE, **BERT)), tokenizer()
-    gold = torch.tensor([0.0, 1, 1, 0] * 5) if number is None else torch.linspace(-1, 1, 20)
-    behaviour = decided(load(module, fast), pd.DataFrame({"text": texts(20), "label": gold.tolist()}))
+    gold = torch.tensor([0.0, 1, 1, 0] * 5) if number is None else torch.linspace(0, 1, 20)
+    model, frame = load(module, fast), pd.DataFrame({"text": texts(20), "label": gold.tolist()})
+    behaviour = decided(model, frame)
+    if number is torch.sigmoid:  # STS-B has 0 to 5
+        with pytest.raises(LabelError, match=r"row \d+: \d\.\d+, but the model's number is behind a sigmoid, .* by 5"):
+            decided(model, frame.assign(label=np.round(5 * frame["label"], 2)))
     given, found = torch.stack([logits(module, fast, text) for text in texts(20)])[:, 0], means(behaviour)
     if number is not None:
         assert found == {VALUE: pytest.approx(-float((number(given) - gold).square().mean()), rel=1e-4)}
@@ -457,6 +461,32 @@ def test_a_label_that_is_a_name_and_a_number_is_the_name(model: Model) -> None:
     for one in (0, 0.0, 1.5):  # not the first: whoever counts from 0 means another label by 1
         with pytest.raises(LabelError, match=rf"row 1: {one} is no label of .*, which has 1, 2, 3$"):
             stars.label(one, "row 1")
+
+
+def test_true_and_false_are_the_labels_called_so() -> None:
+    module = BertForSequenceClassification(BertConfig(id2label={0: "TRUE", 1: "False"}, **SIZE, **BERT))
+    classifier = Classifier.of(load(module, tokenizer()), TEXTS)
+    assert [classifier.label(one, "row 1") for one in (True, False, np.True_, 1, 0)] == [0, 1, 0, 1, 0]
+    said = replace(classifier, labels=("no", "yes"))
+    assert [said.label(one, "row 1") for one in (True, False)] == [1, 0]
+
+
+def test_rows_that_number_labels_are_told_which_number_is_which() -> None:
+    """As in MNLI, whose labels many a model has in another order."""
+    torch.manual_seed(0)
+    names = {0: "contradiction", 1: "entailment", 2: "neutral"}
+    module, fast = BertForSequenceClassification(BertConfig(id2label=names, **SIZE, **BERT)), tokenizer()
+    right = [int(logits(module, fast, text).argmax()) for text in texts(60)]
+    model, frame = load(module, fast), pd.DataFrame({"text": texts(60)})
+    told = "0 contradiction, 1 entailment, 2 neutral, as rows number them"
+    wrong = "; do the rows number labels in another order?"
+    for labelled, numbered, asked in (
+        ([names[label] for label in right], False, False),
+        (right, True, False),
+        ([(label + 1) % 3 for label in right], True, True),
+    ):
+        note = ablate(model, "1-1", frame.assign(label=labelled)).note
+        assert (told in note, wrong in note) == (numbered, asked), note
 
 
 def test_a_subset_of_the_rows_has_a_mean_of_its_own() -> None:
