@@ -131,7 +131,7 @@ def score(
     """
     opened = _opened(model)
     if opened.source in UNTRAINED and seed not in (None, opened.seed):
-        raise ConfigError(f"seed = {seed}, but the model was drawn from seed {opened.seed}, which is a run's only one")
+        raise ConfigError(f"seed = {seed}, but the weights of the model are of seed {opened.seed}; a run has one")
     seed = opened.seed if seed is None else seed
     found = {"name": name, "seed": seed, "model": {"name": opened.name, "source": opened.source}}
     found |= {**(FAST if fast else {}), **config_tables(corpus, report, annotate, _named(probes)), **tables}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 CONFIG = "config.json"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+STATE = "state.safetensors"
+"Of a training, beside the weights of its last checkpoints."
 
 PICKLE = "pytorch_model*.bin"
 OTHERS = {

@@ -14,8 +14,8 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86702,
-    "lines of tests": 49317,
+    "lines of source": 86440,
+    "lines of tests": 49480,
     "files of Python": 547,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
@@ -60,8 +60,8 @@ def measured() -> dict[str, int]:
     templates = [path for path in rooms if path.suffix == ".j2"]
     pages = [path for path in templates if "extends" in path.read_text("utf-8")]
     return {
-        "lines of source": sum(map(lines, source)),
-        "lines of tests": sum(map(lines, tests)),
+        "lines of source": 86440sum(map(lines, source)),
+        "lines of tests": 49480sum(map(lines, tests)),
         "files of Python": len(python),
         "files of Python under 60 lines": sum(lines(path) < 60 for path in python),
         "folders of the rooms": len({path.parent for path in python}),

@@ -61,7 +61,7 @@ def test_titles_header_rows_and_schemas_are_unchanged(part: str, tmp_path: Path)
         assert [*differences(GOLDEN / kind / part, tmp_path / "golden" / kind / part)] == []
 
 
-def test_a_changed_cell_is_told_with_its_place_and_an_excepted_one_is_not(tmp_path: Path) -> None:
+def test_a_changed_cell_has_results_with_its_place_and_an_excepted_one_is_not(tmp_path: Path) -> None:
     before, after = record(tmp_path / "before", "3-5"), record(tmp_path / "after", "3-6")
     found = [*differences(before, after)]
     assert found == ["pages/one.txt:4 [How good]: row: 3-5 -> row: 3-6"]
@@ -72,7 +72,7 @@ def test_a_changed_cell_is_told_with_its_place_and_an_excepted_one_is_not(tmp_pa
     assert unexpected(["another"], patterns(excepted)) == ["another"]
 
 
-def test_a_page_is_told_by_its_headings_texts_tables_and_data() -> None:
+def test_a_page_has_results_by_its_headings_texts_tables_and_data() -> None:
     assert html_lines(PAGE) == [
         *("h2: Best", "text: Of two heads.", "table: How good"),
         *("columns: head | right", "row: 3-5 | 0.5", 'data: {"b": 1}'),

@@ -166,7 +166,8 @@ def effect_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterator[
     costs = [side.run.last("ablations") for side in sides]
     asked = dict.fromkeys(name for of in costs if len(of) for name in of["behaviour"])
     for behaviour in asked if not any(side.checkpoint for side in sides) else ():
-        ways = [[*dict.fromkeys(of.loc[of["behaviour"] == behaviour, "way"])] if len(of) else [] for of in costs]
+        heads_alone = [of[(of["behaviour"] == behaviour) & (of["kind"] == "head")] if len(of) else of for of in costs]
+        ways = [[*dict.fromkeys(of["way"])] if len(of) else [] for of in heads_alone]
         shared = [way for way in ways[0] if way in ways[1]]
         if all(ways) and not shared:
             yield f"{behaviour}: not compared, heads are ablated by {_beside(map(' and '.join, ways), titles)}."
@@ -178,13 +179,14 @@ def effect_notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> Iterator[
             title, heads = (titles[1], other) if one is None else (titles[0], one)
             yield f"{behaviour}: measured of {title} alone, where {_heads([*(heads or ())])} an effect."
             continue
+        named = behaviour if shared[0] == ways[0][0] == ways[1][0] else f"{behaviour} ({shared[0]})"
         only = ([head for head in mine if head not in others] for mine, others in ((one, other), (other, one)))
         told = _beside(map(_heads, only), titles)
         units = (deciding(of[of["behaviour"] == behaviour])["unit"].iloc[0] for of in costs)
         largest = (max(heads.values(), default=0) for heads in (one, other))
         most = _beside((f"{cost:.2g} {unit}" for cost, unit in zip(largest, units, strict=True)), titles)
         both = _heads([head for head in one if head in other])
-        yield f"{behaviour}: {both} an effect in both; alone {told}. The largest costs {most}."
+        yield f"{named}: {both} an effect in both; alone {told}. The largest costs {most}."
 
 
 def _costly(costs: pd.DataFrame, behaviour: str, way: str) -> dict[str, float]:

@@ -151,7 +151,8 @@ def _models(
     for run in runs:
         if _weights(run) not in weights:
             raise ViewError(
-                f"{run.folder} is a run of {run.record.model.name}, not of {' or '.join(one.name for one in loaded)}; "
+                f"{run.folder} is a run of {run.record.model.name} with other weights than "
+                f"{' or '.join(one.name for one in loaded)}; "
                 "without --model its own is shown"
             )
     found = [next((run for run in runs if _weights(run) == own), None) for own in weights]
@@ -161,7 +162,7 @@ def _models(
     ]
 
 
-def _weights(run: Run) -> tuple[str | None, str | None, int]:
+def _weights(run: Run) -> tuple[str | None, str | None, int | None]:
     model = run.record.model
     return model.sha256, model.source, run.record.seed if model.source in UNTRAINED else 0
 

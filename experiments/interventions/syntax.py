@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from experiments.config.config import CorpusPart
 from experiments.config.train_config import ArcsSection, TrainSection
 from experiments.inputs.corpora import open_part
-from experiments.statements.claim import Claim, Work, claim_measure, rows_of
+from experiments.statements.claim import Claim, ClaimError, Work, claim_measure, rows_of
 from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.rule import Rule
 from experiments.statements.trained import AgreementSection, agreement_accuracy, by_seed, each_training, held_out
@@ -41,6 +41,8 @@ def held_out_arcs(train: TrainSection, batches: int) -> list[tuple[MaskedBatch, 
     gold = open_arcs(train.model_copy(update={"arcs": ArcsSection(weight=0.0)}), task.vocabulary)
     assert gold is not None
     assert task.held_out is not None
+    if not held:
+        raise ClaimError("no held-out text has a masked piece, so that there is no attention to measure")
     found, size = [], len(held[0].pieces)
     for number, batch in enumerate(held[:batches]):
         own = task.held_out.rows[number * size : (number + 1) * size]

@@ -132,7 +132,7 @@ class RelatednessMeasure(Measure):
         return {"relatedness": pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()}
 
     @classmethod
-    def is_told(cls, run: RunFolder) -> bool:
+    def has_results(cls, run: RunFolder) -> bool:
         """Return whether ratings were compared: that no rated words stood in a sentence is told as well."""
         return cls.name in run.tables
 

@@ -60,7 +60,7 @@ def read_language(section: LanguageTreesSection, model: Model, treebank: str) ->
         apart = np.concatenate([np.diff(arc_ends(tree))[:, 0] for tree in trees])
         found[name] = (hits[0] / len(apart)).ravel().tolist()
         found[f"far {name}"] = (hits[1] / (apart > 1).sum()).ravel().tolist()
-    in_order = [hit for tree in trees for hit in tree.attached(in_a_row(len(tree.depths)))]
+    in_order = [hit for tree in trees for hit in tree.attached(in_a_row(len(tree.depths)))]  # of the report half
     return found | {"row": float(np.mean(in_order))}
 
 

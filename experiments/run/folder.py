@@ -111,7 +111,7 @@ def reopened(run: Run) -> LoadedModel:
     """Load the model of a finished run on the CPU, with the config of what is read; one that it trained is its own.
 
     Measures and probes of files have no part in it: they are code, and may be a stranger's. Raises ModelError where
-    what the run had read has other weights or another tokenizer by now.
+    the weights are not those that the run had read.
     """
     path = run.folder / "config.toml"
     kept = ("name", "seed", "model", "train", "corpus", "scoring", "behaviour", "ablation", "importance", "gates")
@@ -121,16 +121,9 @@ def reopened(run: Run) -> LoadedModel:
         changes |= {"name": str(run.folder / f"seed-{trained.seeds[0]}"), "source": "checkpoint"}
     config = config.model_copy(update={"model": config.model.model_copy(update=changes)})
     opened = open_model(config, run.folder.parent, silent)
-    if trained:
-        return replace(opened, model=replace(opened.model, name=run.name))
-    facts, model = run.record.model, opened.model
-    for what, then, now in (
-        ("weights", facts.sha256, model.sha256),
-        ("tokenizer", facts.tokenizer_sha256, model.tokenizer_sha256),
-    ):
-        if then not in (None, now):
-            raise ModelError(
-                f"{run.folder}: the {what} of {model.name} changed after the run, so that its roles are not those of "
-                "today's heads; do the run again"
-            )
-    return opened
+    if run.record.model.sha256 not in (None, opened.model.sha256):
+        raise ModelError(
+            f"{run.folder}: the weights of {opened.model.name} changed after the run, so that its roles are not those "
+            "of today's heads; do the run again"
+        )
+    return replace(opened, model=replace(opened.model, name=run.name)) if trained else opened

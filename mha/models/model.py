@@ -60,8 +60,6 @@ class Model:
     "Piece that fills texts up in a batch; None where padding would change maps (`mha.models.check`)."
     sha256: str
     "Of the weights as loaded from disk."
-    seed: int = 0
-    "Of its weights, where its source is random or permuted."
     tokenizer_sha256: str | None = None
     "Of the tokenizer as it is used; None where it is of no folder."
     revision: str | None = None
@@ -74,6 +72,8 @@ class Model:
     "How its tokenizer writes pairs of texts."
     notes: tuple[str, ...] = ()
     "What its folder holds that was not read, in sentences."
+    seed: int = 0
+    "Of its weights, where its source is random or permuted."
 
     def __post_init__(self) -> None:
         """Refuse an encoder from which heads were taken out: what is not there has no map and no score."""

@@ -16,10 +16,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from mha.files import WeightsError, read_json
+from mha.files import STATE, WeightsError, read_json
 from mha.messages import OneLineError
 
-FOLDER, RECORD, STATE = "checkpoints", "training.json", "state.safetensors"
+FOLDER, RECORD = "checkpoints", "training.json"
 NAME = re.compile(r"step-(\d{8})")
 LAST_STEP = 10**8 - 1
 

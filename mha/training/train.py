@@ -19,10 +19,10 @@ from mha.device import autocast, uses_bf16
 from mha.encoder.encoder import Encoder
 from mha.encoder.masked_lm import masked_lm_loss
 from mha.encoder.weights import export_encoder
+from mha.files import STATE
 from mha.foreign import reset_accelerator
 from mha.parallel import leave_group_at_exit, prefetched
 from mha.training.checkpoints import (
-    STATE,
     CheckpointError,
     checkpoint_path,
     find_resumable,

@@ -184,16 +184,21 @@ class Classifier(OfModel):
 
         True and False are the labels called so, in whatever case, else 1 and 0.
         """
-        names = [name.lower() for name in self.labels] if isinstance(label, bool | np.bool_) else self.labels
-        name = str(label).lower() if names is not self.labels else str(label)
-        if name in names:
-            return names.index(name)
+        if (named := self._named(label)) is not None:
+            return named
         number = pd.to_numeric(label, errors="coerce") if pd.api.types.is_scalar(label) else np.nan
         numbers: Sequence[float] = range(len(self.labels)) if self._by_place else self._called
         if number == number and number in numbers:
             return numbers.index(number)
         there = ", ".join(self.labels) + f", or 0 to {max(1, len(self.labels) - 1)}" * self._by_place
         raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {there}")
+
+    def _named(self, label: Any) -> int | None:
+        """Return the number of the label that is called so, True and False in whatever case; None where none is."""
+        truth = isinstance(label, bool | np.bool_)
+        names = [name.lower() for name in self.labels] if truth else self.labels
+        name = str(label).lower() if truth else str(label)
+        return names.index(name) if name in names else None
 
     @cached_property
     def _called(self) -> list[float]:
@@ -207,9 +212,11 @@ class Classifier(OfModel):
 
     def by_place(self, row: LabelledRow) -> bool:
         """Return whether a row gives a label by its place among those of the model, which are called otherwise."""
-        told = [row.label] if str(row.label) in self.labels else several(row.label)
-        numbers = pd.to_numeric(pd.Series(told, dtype=object), errors="coerce")
-        return self._by_place and bool((numbers >= 0).any())
+        if len(self.labels) == 1 or not self._by_place or self._named(row.label) is not None:
+            return False
+        numbers = [pd.to_numeric(one, errors="coerce") for one in several(row.label) if self._named(one) is None]
+        marks = self.several and len(numbers) == len(self.labels) and {*numbers} <= {0, 1}
+        return not marks and any(number is not None and number >= 0 for number in numbers)
 
 
 def _says_sigmoid(folder: Path, config: Any) -> bool:
@@ -274,12 +281,13 @@ def labels(
     def drawn(one: tuple[int, LabelledRow]) -> tuple[object, int]:
         return draws("row", repr(one[1]), *one[1].choices), one[0]
 
-    if not classifier.regression and any(map(classifier.by_place, rows)):
+    chosen = [row for _, row in nsmallest(items or len(rows), enumerate(rows), key=drawn)]
+    if not classifier.regression and any(map(classifier.by_place, chosen)):
         classifier = replace(classifier, numbered=True)
     asked: list[Prompt] = []
     clusters: list[str] = []
     left_out: list[LeftOut] = []
-    for _, row in nsmallest(items or len(rows), enumerate(rows), key=drawn):
+    for row in chosen:
         prompts, reasons = _prompts(classifier, row, len(clusters))
         asked += prompts
         clusters += [row.group] * bool(prompts)

@@ -56,7 +56,7 @@ def measures() -> tuple[type[Reported], ...]:
 
 def measures_of(run: RunFolder) -> tuple[type[Reported], ...]:
     """Return the measures of which a run has something to tell, in the order of a page."""
-    return tuple(one for one in measures() if one.is_told(run))
+    return tuple(one for one in measures() if one.has_results(run))
 
 
 def use(path: Path) -> tuple[type[Reported], ...]:

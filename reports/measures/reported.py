@@ -43,7 +43,7 @@ def written(value: Any) -> str:
 class Reported(BaseModel):
     """What a run can measure of heads beside their scores, as reports see it: nothing here makes an instance.
 
-    Pages ask it only of runs of which it `is_told`.
+    Pages ask only what `has_results`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,8 +62,8 @@ class Reported(BaseModel):
     "How it is measured, in sentences for an appendix."
 
     @classmethod
-    def is_told(cls, run: RunFolder) -> bool:
-        """Return whether a run has anything of it to tell: rows of its first table, if it has tables."""
+    def has_results(cls, run: RunFolder) -> bool:
+        """Return whether a run has results of it: rows of its first table, if it has tables."""
         return not cls.tables or len(run.tables.get(next(iter(cls.tables)), ())) > 0
 
     @classmethod
@@ -100,7 +100,7 @@ class Reported(BaseModel):
     def written(cls, run: RunFolder, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield heading and sentences of what the run has measured, with the settings of its config."""
         for method in cls.methods:
-            if len(run.tables.get(next(iter(method.tables or cls.tables)), ())):
+            if len(run.tables.get(method.tables[0], ())) if method.tables else cls.has_results(run):
                 settings = config.get(method.section or cls.name, {})
                 texts = {key: written(value) for key, value in settings.items()}
                 yield method.title or cls.title, method.sentences.format_map(texts)

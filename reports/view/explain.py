@@ -87,8 +87,13 @@ class Explained:
 
 
 def write_explanation(path: Path, explained: Explained) -> Path:
-    """Write one self-contained HTML page that shows every step, and return its path."""
+    """Write one self-contained HTML page that shows every step, and return its path.
+
+    Raises ValueError where a step has a number that is not finite; an older page at `path` then stays as it was.
+    """
     sizes = explained.sizes()
+    if wrong := [name for name, values in explained.steps.items() if not np.isfinite(values).all()]:
+        raise ValueError(f"{path}: {wrong[0]} holds a number that is not finite")
     page = (
         environment()
         .get_template("explain.html.j2")

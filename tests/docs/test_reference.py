@@ -70,7 +70,7 @@ def test_every_probe_has_its_docstring_variants_and_source(hooks: ModuleType) ->
     assert not [name for name, entry in entries.items() if not all(one in entry for one in wanted)]
 
 
-def test_every_table_and_column_is_told(hooks: ModuleType) -> None:
+def test_every_table_and_column_has_results(hooks: ModuleType) -> None:
     files = {f"{name}.parquet" for name in (*measure_tables(), "scores", "examples", "behaviour", "biographies")}
     assert {*files, "compare.csv", "targets.csv"} <= hooks.TABLES.keys()
     sections = dict(part.split("\n", 1) for part in hooks.tables_page().split("\n## ")[1:])

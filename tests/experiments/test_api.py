@@ -76,7 +76,7 @@ def test_nothing_stays_on_the_disk_unless_a_folder_is_named(
     assert set(run.scores["probe"]) == {"position"}
 
 
-def test_a_function_is_told_how_far_the_run_is_and_false_shows_nothing(
+def test_a_function_has_results_how_far_the_run_is_and_false_shows_nothing(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[str] = []

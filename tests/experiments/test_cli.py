@@ -115,7 +115,7 @@ def test_what_needs_no_model_is_quick_because_it_loads_no_torch(
     assert done.stdout.splitlines()[-1] == "set()"
 
 
-def test_the_version_is_told(headscope: Callable[..., Any]) -> None:
+def test_the_version_has_results(headscope: Callable[..., Any]) -> None:
     assert re.fullmatch(r"headscope \d+\.\d+\.\d+\n", headscope("--version").out)
 
 
@@ -166,7 +166,7 @@ def test_a_mistake_ends_with_one_line_and_leaves_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_folder_that_is_no_run_is_told(mistake: Callable[..., str], tmp_path: Path) -> None:
+def test_a_folder_that_is_no_run_has_results(mistake: Callable[..., str], tmp_path: Path) -> None:
     assert "no such folder" in mistake("report", tmp_path / "none")
     assert "folders with a page hold sandbox.json, */claim.json, " in mistake("report", tmp_path)
 

@@ -39,7 +39,7 @@ def test_importing_it_loads_nothing_heavy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("room", ["experiments", "reports", "probes", "mha"])
 @pytest.mark.parametrize("ending", ["", ".py"])
-def test_a_package_or_file_of_the_same_name_is_told_by_its_path(room: str, ending: str, tmp_path: Path) -> None:
+def test_a_package_or_file_of_the_same_name_has_results_by_its_path(room: str, ending: str, tmp_path: Path) -> None:
     hides = tmp_path / f"{room}{ending}"
     file = hides if ending else hides / "__init__.py"
     file.parent.mkdir(exist_ok=True)

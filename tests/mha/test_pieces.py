@@ -114,7 +114,7 @@ def test_raw_text_has_blanks_where_they_stood_and_a_piece_belongs_to_its_first_w
     assert (moved.word.tolist(), moved.shared) == ([0, 0, 1, 3], (2,))
 
 
-def test_what_looks_like_a_special_token_is_text_where_the_tokenizer_is_told_so(tokenizer: Tokenizer) -> None:
+def test_what_looks_like_a_special_token_is_text_where_the_tokenizer_has_results_so(tokenizer: Tokenizer) -> None:
     tokenizer.add_special_tokens(["[SEP]"])
     assert align(tokenizer, [["the", "[SEP]"]])[0].ids.tolist() == [2, 4, 3, 3]
     tokenizer.encode_special_tokens = True

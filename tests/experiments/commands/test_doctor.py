@@ -15,7 +15,7 @@ def state(what: str) -> doctor.CheckResult:
     return one
 
 
-def test_everything_is_told_with_what_to_do(headscope: Callable[..., Any]) -> None:
+def test_everything_has_results_with_what_to_do(headscope: Callable[..., Any]) -> None:
     said = headscope("doctor", "--json")
     found = json.loads(said.out)
     assert (said.code, said.err) == (0, "")

@@ -8,7 +8,7 @@ from probes.download.sources import Source
 from reports.run.lock import locked
 
 
-def test_what_was_fetched_is_told_with_its_licence(headscope: Callable[..., Any], made: Source, data: Path) -> None:
+def test_what_was_fetched_has_results_with_its_licence(headscope: Callable[..., Any], made: Source, data: Path) -> None:
     said = headscope("fetch", "made")
     assert (said.code, said.err) == (0, "")
     assert said.out == f"made: {data / 'made'} (CC0; nobody)\n"

@@ -141,7 +141,7 @@ def test_runs_of_another_config_are_replaced_only_when_asked(grid: Path, alone: 
     assert set(ATLAS.read(tmp_path / "tiny" / "atlas.parquet")["probe"]) == {"position"}
 
 
-def test_a_run_that_fails_is_told_when_the_others_are_done(grid: Path, tmp_path: Path) -> None:
+def test_a_run_that_fails_has_results_when_the_others_are_done(grid: Path, tmp_path: Path) -> None:
     changes = ['corpora.wide={ select = { path = "nowhere.conllu" } }']
     message = r"2 of 4 runs failed: trained-wide-0: .*nowhere\.conllu.*and 1 more"
     with pytest.raises(AtlasError, match=message) as caught:

@@ -118,7 +118,7 @@ def test_a_run_beside_itself_does_not_differ(plant: Callable[..., str]) -> None:
     assert pair.sentences[1] == "Of 5 roles that one (1) or one (2) has, 5 stay with the same head."
 
 
-def test_what_was_planted_is_told(plant: Callable[..., str]) -> None:
+def test_what_was_planted_has_results(plant: Callable[..., str]) -> None:
     (pair,) = compared(plant("before"), plant("after", AFTER))
     told = pair.roles.set_index("label")
     assert told["change"].to_dict() == CHANGED
@@ -162,7 +162,7 @@ def test_matched_heads_are_the_same_head_under_another_name(
     assert pair.by_maps
 
 
-def test_a_head_that_its_map_matches_to_another_name_is_told_with_it(
+def test_a_head_that_its_map_matches_to_another_name_has_results_with_it(
     plant: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matched = pd.DataFrame({"name": NAMES[:2], "partner": ["2-2", "1-1"], "distance": [0.1, 0.2]})
@@ -212,11 +212,12 @@ def test_heads_that_began_or_ceased_to_matter_are_told(plant: Callable[..., str]
             own.assign(behaviour="pairs", way=way, cost=[1, 2 * (way == "mean"), 0, 0], p_adjusted=0.01) for way in ways
         ]
         alone = own.assign(behaviour="embedding", way=ways[side is sides[1]])
-        side.run.tables["ablations"] = pd.concat([side.run.tables["ablations"], *each, alone])
+        of_sets = alone.assign(kind="selected", way="interchange")
+        side.run.tables["ablations"] = pd.concat([side.run.tables["ablations"], *each, alone, of_sets])
     assert [*effect_notes((sides[0], sides[1]), ("A", "B"))] == [
         "masked-LM loss: 1-1 has an effect in both; alone 1-2 has in A, 2-2 has in B. "
         "The largest costs 1 nats in A, 0.0004 nats in B.",
-        "pairs: 1-1, 1-2 have an effect in both; alone no head has in A, no head has in B. "
+        "pairs (mean): 1-1, 1-2 have an effect in both; alone no head has in A, no head has in B. "
         "The largest costs 2 nats in A, 2 nats in B.",
         "embedding: not compared, heads are ablated by zero in A, uniform in B.",
         "labels of reviews: measured of B alone, where 1-1 has an effect.",

@@ -105,13 +105,13 @@ def test_controls_that_a_config_of_an_earlier_version_switched_off_are_off(write
     assert load_config(write(), ["controls.arcs=false"]) == load_config(write())
 
 
-def test_a_folder_in_place_of_a_config_is_told_from_a_run(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_a_config_has_results_from_a_run(tmp_path: Path) -> None:
     assert complaint(tmp_path) == "is a folder, expected a file, or the name of a config"
     (tmp_path / "run.json").touch()
     assert complaint(tmp_path).endswith("; headscope report makes the page of a run again")
 
 
-def test_a_key_that_a_training_does_not_know_is_told_and_no_corpus_is_asked_of_it(write: Any) -> None:
+def test_a_key_that_a_training_does_not_know_has_results_and_no_corpus_is_asked_of_it(write: Any) -> None:
     path = write('name = "small"\ntrain.data.name = "grammar"\ntrain.steps = 2\n')
     with pytest.raises(ConfigError, match=r"unknown key 'steps'; did you mean 'train\.steps'\?$"):
         load_training(path, ["steps=3"])
@@ -122,7 +122,7 @@ def test_a_key_that_a_training_does_not_know_is_told_and_no_corpus_is_asked_of_i
     ("name", "hint"),
     [("nsubj", "'nsubj' is a label of dependency: name that probe"), ("all", ""), ("zebra", "")],
 )
-def test_a_label_in_place_of_a_probe_is_told_with_its_probe(name: str, hint: str, write: Any) -> None:
+def test_a_label_in_place_of_a_probe_has_results_with_its_probe(name: str, hint: str, write: Any) -> None:
     assert complaint(write(), f"probes.names=['{name}']").partition(" (")[2].removesuffix(")") == hint
 
 

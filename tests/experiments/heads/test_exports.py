@@ -97,7 +97,7 @@ def test_the_changes_of_a_comparison_are_exported_for_papers(run: Run, tmp_path:
         ("csv", {"out": "own.txt"}, r"own\.txt: a table as csv is a file that ends in \.csv"),
     ],
 )
-def test_what_a_run_does_not_have_is_told(
+def test_what_a_run_does_not_have_has_results(
     to: str, settings: dict[str, Any], message: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -14,6 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from experiments.api import score
 from experiments.config.config import CorpusPart
 from experiments.config.sections import ClusterSection
 from experiments.config.train_config import TextsSection
@@ -27,6 +28,7 @@ from experiments.run.config import corpus_part, load_config, load_training
 from experiments.run.folder import made_for
 from experiments.training.texts import open_texts, open_vocabulary
 from mha import Encoder, export_encoder, load_model
+from mha.models.masked_prediction import with_head
 from mha.planted.heads import word_model
 from mha.training.checkpoints import checkpoint_path, find_checkpoint, read_record, read_state, write_checkpoint
 from mha.training.vocabulary import save_tokenizer
@@ -177,6 +179,14 @@ def larger_tokenizer(folder: Path) -> object:
     return load_model(str(path.parent))
 
 
+def changed_weights(folder: Path) -> object:
+    """Load a model, and once more with a head when its weights are others."""
+    path = tiny(folder) / "model.safetensors"
+    model = load_model(str(path.parent))
+    save_file({name: one + 1 for name, one in load_file(path).items()}, path)
+    return with_head(model, "MaskedLM")
+
+
 def query(found: dict[str, Any]) -> str:
     return next(key for key in found if key.endswith("query.weight"))
 
@@ -306,6 +316,9 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "`--cluster` or `[cluster]`: a worker with another version, model or corpus": other_worker,
         "an unknown probe": setting('probes.names=["dependancy"]'),
         "an unknown corpus": lambda folder: corpus_path("ewt-def"),
+        "an untrained model with another seed than that of its weights": lambda folder: score(
+            load_model(str(tiny(folder)), "random", 3), seed=1
+        ),
         "an unknown model": lambda folder: load_model("minilm-l12"),
     },
     "Corpora": {
@@ -406,6 +419,7 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "an unexpected weight": weights(lambda found: found.update({"encoder.layer.7.x": torch.ones(1)})),
         "a weight of another shape": weights(another_shape),
         "a weight that is not finite": weights(not_a_number),
+        "weights that changed after the model was loaded, where its folder is read again": changed_weights,
         "no tokenizer": model_file("tokenizer.json", None),
         "a malformed tokenizer": model_file("tokenizer.json", b"{}"),
         "a tokenizer larger than the embeddings": larger_tokenizer,

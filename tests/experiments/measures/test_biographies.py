@@ -260,7 +260,7 @@ def agreement_tables() -> dict[str, pd.DataFrame]:
     return {"biography_curves": pd.DataFrame(curves), "biographies": pd.DataFrame(scores)}
 
 
-def test_each_seed_is_told_at_its_best_and_at_its_last_step_and_a_sentence_counts_seeds() -> None:
+def test_each_seed_has_results_at_its_best_and_at_its_last_step_and_a_sentence_counts_seeds() -> None:
     found = followers(agreement_tables())
     rows = {(one["label"], one["variant"], one["seed"], one["when"]): one for one in found.to_dict("records")}
     assert len(rows) == len(found) == 2 * 6

@@ -69,7 +69,7 @@ def test_a_run_that_did_not_measure_it_says_nothing_of_it(name: str, bare_run: P
     run, measure = Run.open(bare_run), MEASURES[name]
     for table in measure.tables:
         assert table not in run.tables
-    assert not measure.is_told(run)
+    assert not measure.has_results(run)
     assert [*measure.written(run, run.settings)] == []
 
 

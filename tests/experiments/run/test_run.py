@@ -296,7 +296,7 @@ def test_what_a_probe_does_not_ask_about_is_noted(scored: Callable[..., Run], co
 
 
 @pytest.mark.slow
-def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_is_told(
+def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_has_results(
     scored: Callable[..., Run], corpus_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes = ('probes.names=["position", "rare"]', *both_from(corpus_file))

@@ -344,7 +344,7 @@ def test_a_worker_with_something_else_is_refused_by_what_it_is(
     assert not (tmp_path / NAME).exists()
 
 
-def test_the_command_asks_the_cluster_that_it_is_told(
+def test_the_command_asks_the_cluster_that_it_has_results(
     base: Path, here: Here, tmp_path: Path, headscope: Callable[..., Said]
 ) -> None:
     words = ("run", base, "--out", tmp_path, "--set", "controls.random=2", "--cluster")

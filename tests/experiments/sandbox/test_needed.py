@@ -40,7 +40,7 @@ def test_items_are_read_off_along_their_logarithm_for_the_role_that_needs_most(
     assert found == {"margin": 0.2, "power": 0.8} | about
 
 
-def test_every_margin_is_told_at_both_powers() -> None:
+def test_every_margin_has_results_at_both_powers() -> None:
     rows = needed_items(SUBJECT + curve("subject", (100, 0.0), (400, 0.1), margin=0.05))
     told = {(row["margin"], row["power"]): row["items"] for row in rows}
     assert told == {(0.2, 0.8): 224, (0.2, 0.95): 409, (0.05, 0.8): None, (0.05, 0.95): None}  # 100 * 5 ** (7 / 8)

@@ -72,7 +72,7 @@ def test_a_head_or_way_that_does_not_exist_is_an_error(encoder: Encoder, pieces:
         Ablate(0, 0, how="none")
 
 
-def test_a_head_attends_as_told_where_it_is_told_and_as_it_would_elsewhere(
+def test_a_head_attends_as_told_where_it_has_results_and_as_it_would_elsewhere(
     encoder: Encoder, pieces: Tensor, mask: Tensor
 ) -> None:
     told = torch.zeros(3, 9, 9)

@@ -122,7 +122,7 @@ def test_shares_of_words_by_hand() -> None:
     assert near_share(scores, near)[0].item() == pytest.approx((0.75 + 1 + 1 + 0.5) / 4)
 
 
-def test_copying_is_told_by_the_eigenvalues_of_the_whole_map_between_words() -> None:
+def test_copying_has_results_by_the_eigenvalues_of_the_whole_map_between_words() -> None:
     generator = torch.Generator().manual_seed(0)
     made = {name: torch.randn(2, *shape, generator=generator) for name, shape in (("W_V", (8, 4)), ("W_O", (4, 8)))}
     attention = attention_of(2, 8, **made)

@@ -51,7 +51,7 @@ def test_modules_that_are_not_there_are_refused(folder: Path, text: str, message
         find_model(str(folder))
 
 
-def test_what_is_no_model_is_told_what_to_give(folder: Path) -> None:
+def test_what_is_no_model_has_results_what_to_give(folder: Path) -> None:
     shutil.copytree(folder, folder.parent / "checkpoint-20")
     for given, message in {
         str(folder.parent): "no config.json, .*; give a folder inside it: checkpoint-20, model",
@@ -181,6 +181,12 @@ def test_where_sentence_transformers_embeds_otherwise_or_puts_a_prompt_before_te
     settings["default_prompt_name"] = "query"
     (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
     assert "puts 'query: ' before every text, not done here" in load_model(str(folder)).notes[-1]
+
+
+def test_a_list_of_modules_above_the_folder_of_a_model_may_be_anything(folder: Path) -> None:
+    for written in ('{"repos": {}}', modules("query_0_Transformer"), "no JSON"):
+        (folder.parent / "modules.json").write_text(written)
+        assert load_model(str(folder)).notes == ()
 
 
 def test_what_is_not_read_of_a_folder_is_noted(folder: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_conversion_that_fails_leaves_nothing(package: Package, tmp_path: Path
     assert [*(tmp_path / "cache" / "models").iterdir()] == []
 
 
-def test_what_cannot_be_converted_is_told_what_to_do(
+def test_what_cannot_be_converted_has_results_what_to_do(
     package: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "site" / "made_of_clay" / "model" / "weights.bin"

@@ -95,7 +95,7 @@ def test_the_evaluation_loss_is_that_of_the_checkpoint_on_the_fixed_masks(traine
     assert read_record(checkpoint_path(trained, 8))["evaluation_loss"] == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_callback_is_told_of_progress(task: Task, tmp_path: Path) -> None:
+def test_a_callback_has_results_of_progress(task: Task, tmp_path: Path) -> None:
     seen: list[TrainingProgress] = []
     settings = replace(SETTINGS, log_every=4, schedule=Schedule(1, 0, safety=3))
     train(tmp_path, task, settings, on_progress=seen.append)

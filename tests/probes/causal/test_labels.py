@@ -469,6 +469,11 @@ def test_true_and_false_are_the_labels_called_so() -> None:
     assert [classifier.label(one, "row 1") for one in (True, False, np.True_, 1, 0)] == [0, 1, 0, 1, 0]
     said = replace(classifier, labels=("no", "yes"))
     assert [said.label(one, "row 1") for one in (True, False)] == [1, 0]
+    rows = labelled_rows(pd.DataFrame({"text": ["the film"] * 4, "label": [True, False, 1, "TRUE"]}))
+    assert [[one.by_place(row) for row in rows] for one in (classifier, said)] == [
+        [False, False, True, False],
+        [True] * 3 + [False],
+    ]
 
 
 def test_rows_that_number_labels_are_told_which_number_is_which() -> None:
@@ -480,6 +485,12 @@ def test_rows_that_number_labels_are_told_which_number_is_which() -> None:
     model, frame = load(module, fast), pd.DataFrame({"text": texts(60)})
     told = "0 contradiction, 1 entailment, 2 neutral, as rows number them"
     wrong = "; do the rows number labels in another order?"
+    several = replace(
+        Classifier.of(model, TEXTS),
+        module=BertForSequenceClassification(BertConfig(num_labels=3, **BCE, **SIZE, **BERT)),
+    )
+    marked = labelled_rows(pd.DataFrame({"text": ["the film"] * 3, "label": [[1, 0, 1], [2], ["neutral"]]}))
+    assert [several.by_place(row) for row in marked] == [False, True, False]
     for labelled, numbered, asked in (
         ([names[label] for label in right], False, False),
         (right, True, False),

@@ -226,7 +226,7 @@ def test_a_share_of_what_may_be_nothing_has_no_interval(losing: int, bounded: bo
     assert one["p"] < 0.01, "what is gained is sure, its share is not"
 
 
-def test_agreement_of_estimates_is_told_by_rank_and_size() -> None:
+def test_agreement_of_estimates_has_results_by_rank_and_size() -> None:
     items = [replace(asked(planted())[0], source=f"d{i}") for i in range(12)]
     estimated = torch.zeros(12, 1, 2, len(ROLES))
     estimated[:, 0, 0, 0], estimated[:, 0, 1, 1] = 1.0, 0.5

@@ -44,7 +44,7 @@ def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
     assert estimate(HEADS, Comparisons({}), test=False)["rule"] == ""
 
 
-def test_of_equal_baselines_the_first_by_name_is_told_in_whatever_order_they_are_given() -> None:
+def test_of_equal_baselines_the_first_by_name_has_results_in_whatever_order_they_are_given() -> None:
     assert estimate(HEADS, Comparisons({"b": OFFSET, "a": OFFSET}), test=False)["baseline"] == "a"
 
 

@@ -252,7 +252,7 @@ def test_a_table_of_nothing_has_the_columns_and_no_row() -> None:
     assert list(empty.columns) == list(full.columns)
 
 
-def test_a_relation_without_subtypes_is_told_once() -> None:
+def test_a_relation_without_subtypes_has_results_once() -> None:
     def questions(*labels: str) -> list[str]:
         part = Split({("dependency", "v", label): SELECT for label in labels}, {})
         return sorted(set(table(part, part).label))

@@ -156,7 +156,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("name", "lines", "complaint"), FAULTS)
-def test_a_fault_is_told_with_its_file_and_line(
+def test_a_fault_has_results_with_its_file_and_line(
     name: str, lines: tuple[str, ...], complaint: str, write: Write
 ) -> None:
     if name == "sea.text":

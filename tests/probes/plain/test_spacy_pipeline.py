@@ -41,7 +41,7 @@ def test_a_pipeline_parses_into_trees_whose_relations_have_their_universal_names
     assert found["bread"] == ("obj", "gave")
 
 
-def test_texts_are_documents_and_what_was_left_out_and_by_whom_is_told() -> None:
+def test_texts_are_documents_and_what_was_left_out_and_by_whom_has_results() -> None:
     found = annotate(RawText(("One dog  ran.\nIt fell.", "_ _ _ _", "Two sank.")), ENGLISH)
     documents = [*read_conllu(found.path)]
     assert [(document.id, len(document.sentences)) for document in documents] == [("text:1", 2), ("text:3", 1)]

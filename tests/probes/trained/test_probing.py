@@ -56,7 +56,7 @@ def probing(model: Model, planted: None) -> Probing:
     return Probing.of(model, (tagged(0), tagged(1)), [TASKS["part of speech"]], Settings(), most=600, seed=0)
 
 
-def test_a_planted_label_is_told_and_memory_is_not_mistaken_for_it(probing: Probing, model: Model) -> None:
+def test_a_planted_label_has_results_and_memory_is_not_mistaken_for_it(probing: Probing, model: Model) -> None:
     heads, words = probing.judge_heads(1, lambda: None), probing.judge_embeddings(1)
     table = head_table(probing, heads, words, None, model=model, replicates=100, seed=0)
     planted, noise = table.iloc[PLANTED], table.iloc[NOISE]

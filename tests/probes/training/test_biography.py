@@ -46,7 +46,7 @@ def test_the_baseline_is_the_strongest_one_and_never_the_lexical_table() -> None
     assert found.best().tolist() == [1, 0]
 
 
-def test_the_best_head_is_told_on_the_half_that_did_not_choose_it() -> None:
+def test_the_best_head_has_results_on_the_half_that_did_not_choose_it() -> None:
     # head 0 is best on groups 0 and 2, head 1 on groups 1 and 3: each is told where it is worse
     found = course([10] * 4, [[[9, 1], [2, 8], [9, 1], [2, 8]]], beaten=1.0)
     assert found.best_hits()[0, :4].tolist() == [1, 2, 1, 2]

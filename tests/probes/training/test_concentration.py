@@ -53,7 +53,7 @@ def test_margins_are_over_the_baseline_and_over_the_head_at_the_first_checkpoint
     np.testing.assert_allclose(found.margins[:, :, 0], [[0.0, -0.1], [0.1, 0.4]], atol=1e-6)
 
 
-def test_a_role_is_told_by_its_best_variant() -> None:
+def test_a_role_has_results_by_its_best_variant() -> None:
     rows, columns = ("dependency", "dependent->head", "det"), ("dependency", "head<-dependent", "det")
     found = profiles({rows: course([[0, 0], [0.5, 0.2]], 0.1), columns: course([[0, 0], [0.3, 0.7]], 0.2)})
     assert found.roles == (("dependency", "det"),)

@@ -96,7 +96,7 @@ def test_what_came_out_is_said_in_plain_words(pair: RunPair) -> None:
     )
 
 
-def test_a_significant_change_is_told_in_every_direction_and_for_labels_without_a_role() -> None:
+def test_a_significant_change_has_results_in_every_direction_and_for_labels_without_a_role() -> None:
     rows = [
         row("obj", SAME, 0.531, 0.489, significant=False, variant="head->dependent"),
         row("obj", SAME, 0.598, 0.427, role=False),

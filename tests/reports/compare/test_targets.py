@@ -173,7 +173,7 @@ def test_a_model_has_a_specialised_head_by_any_label_that_the_answer_does_not_de
 # --- tables
 
 
-def test_an_effect_is_told_beside_that_of_heads_that_damage_as_much(record: TargetRecord) -> None:
+def test_an_effect_has_results_beside_that_of_heads_that_damage_as_much(record: TargetRecord) -> None:
     known = {"own": True, "damage": 0.3, "damaging": 7, "damaging_cost": 0.1, "damaging_low": 0.0, "damaging_high": 0.2}
 
     def said(**values: Any) -> str:

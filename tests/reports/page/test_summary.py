@@ -82,7 +82,7 @@ def test_nothing_is_said_of_tables_and_rules_that_no_role_with_a_specialised_hea
     assert without_a_rule.endswith("1 of them beats a table of words and distances.")
 
 
-def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None:
+def test_where_none_is_specialised_the_nearest_has_results_with_the_reason() -> None:
     missed = row(specialised=False, grade=0, p_adjusted=0.31, margin=0.15)
     said = told([missed], dataclasses.replace(FOUND, grades={}), margin=0.2)
     assert said.results[1] == (
@@ -108,7 +108,7 @@ def test_uncertainty_counts_stable_selections_and_few_documents() -> None:
     assert trained == "In 1 of 2 trained classifiers the interval of the selectivity lies above 0."
 
 
-def test_what_measures_say_of_effects_is_told_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_measures_say_of_effects_has_results_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     class Telling(Reported):
         @classmethod
         def effects(cls, run: RunFolder, verdicts: Verdicts) -> Iterable[str]:
@@ -150,7 +150,7 @@ def test_without_controls_nothing_is_said_to_be_beyond_them() -> None:
         ({"clusters": 1, "effective_clusters": 1.0}, "no label has items in two documents of the report split and in"),
     ],
 )
-def test_where_nothing_could_be_tested_the_reason_is_told(more: dict[str, Any], why: str) -> None:
+def test_where_nothing_could_be_tested_the_reason_has_results(more: dict[str, Any], why: str) -> None:
     untested = row(grade=0, specialised=False, p_adjusted=math.nan, **more)
     said = opening({"dependency": [untested]}, RUN, Verdicts(RunThresholds(), ()), CONTROLS)
     assert said.headline.startswith(f"Nothing was tested: {why}")

@@ -40,7 +40,7 @@ def test_labels_are_kept_and_those_without_an_item_are_counted(run: Run):
         run.best(label="nsub")
 
 
-def test_an_unknown_probe_or_variant_is_told_with_the_one_that_was_meant(run: Run):
+def test_an_unknown_probe_or_variant_has_results_with_the_one_that_was_meant(run: Run):
     with pytest.raises(ValueError, match=r"no probe 'dependancy'; did you mean 'dependency'\?"):
         run.best("dependancy")
     with pytest.raises(ValueError, match=r"'obj' has no variant 'up'; there are dependent->head, "):

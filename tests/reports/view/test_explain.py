@@ -124,3 +124,10 @@ def test_next_back_and_the_arrow_keys_go_through_all_steps_and_pieces(page: Path
     shown.locator("#pieces [aria-checked=true]").focus()
     shown.keyboard.press("ArrowRight")
     assert shown.inner_text("#pieces [aria-checked=true]") == PIECES[3]
+
+
+def test_a_step_that_is_not_finite_is_refused_and_the_older_page_stays(page: Path) -> None:
+    before, steps = page.read_text("utf-8"), explained().steps
+    with pytest.raises(ValueError, match="scores holds a number that is not finite"):
+        write_explanation(page, explained(steps={**steps, "scores": steps["scores"] * np.inf}))
+    assert page.read_text("utf-8") == before
