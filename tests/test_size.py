@@ -14,15 +14,15 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86440,
-    "lines of tests": 49480,
+    "lines of source": 86434,
+    "lines of tests": 49459,
     "files of Python": 547,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,
     "templates": 12,
     "templates of whole pages": 3,
-    "lines of the largest file": 386,
+    "lines of the largest file": 385,
     "lines of a function, 90th percentile": 18,
 }
 "What no change may exceed."
@@ -60,8 +60,8 @@ def measured() -> dict[str, int]:
     templates = [path for path in rooms if path.suffix == ".j2"]
     pages = [path for path in templates if "extends" in path.read_text("utf-8")]
     return {
-        "lines of source": 86440sum(map(lines, source)),
-        "lines of tests": 49480sum(map(lines, tests)),
+        "lines of source": sum(map(lines, source)),
+        "lines of tests": sum(map(lines, tests)),
         "files of Python": len(python),
         "files of Python under 60 lines": sum(lines(path) < 60 for path in python),
         "folders of the rooms": len({path.parent for path in python}),
