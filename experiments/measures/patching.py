@@ -149,6 +149,8 @@ class PatchingMeasure(Measure):
         """Yield what came back, and the strongest heads by role of the place."""
         patched = run.last("patching")
         every = patched[patched["role"] == ALL_PLACES]
+        if every.empty:
+            return
         ranked = every.sort_values("share", key=abs, ascending=False, kind="stable").dropna(subset="share")
         facts = run.facts(cls.name)
         yield Points([*_asked(facts, every), *_found(every, ranked), *_quick(facts)])
@@ -161,6 +163,8 @@ class PatchingMeasure(Measure):
         """Yield the share of the answer that every head restores, patched at all places at once."""
         patched, title = run.last("patching"), "share of the clean answer that the head restores, at all places"
         every = patched[patched["role"] == ALL_PLACES]
+        if every.empty:
+            return
         marked, shape = (every["p_adjusted"] < LEVEL).tolist(), (run.layers, run.heads)
         yield HeadMap.of(title, every, "share", shape, unit="%", factor=100, marked=marked, group="effect")
 
@@ -169,6 +173,8 @@ class PatchingMeasure(Measure):
         """Yield how many heads bring an answer back that a corrupted sentence has lost."""
         patched = run.last("patching")
         every = patched[patched["role"] == ALL_PLACES]
+        if every.empty:
+            return
         yield (
             f"Patched from a sentence whose subject has the other number, {len(significant(every, 'share')[0])} of "
             f"{len(every)} heads, each alone, restore a significant part of the preference for the correct verb form."

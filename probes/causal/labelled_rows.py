@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,6 +82,12 @@ def _row(place: str, row: Any) -> LabelledRow:
     if isinstance(text, str) and isinstance(label, str | int | float | np.number | np.bool_ | tuple) and label == label:
         return LabelledRow(text, pair, (), label, group or "\n".join((text, *choices)), place, choices)
     raise LabelError(f"{place}: expected text and label, or words and a label for each; got {shortened(str(row))}")
+
+
+def number_of(label: Any) -> float:
+    """Return the number that a label is or says; NaN where it is none."""
+    found = pd.to_numeric(label, errors="coerce") if pd.api.types.is_scalar(label) else None
+    return math.nan if found is None else float(found)
 
 
 def several(value: Any) -> tuple[Any, ...]:

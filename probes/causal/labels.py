@@ -32,7 +32,7 @@ from probes.causal.ablation import measure
 from probes.causal.ablation_table import measures
 from probes.causal.behaviours import Behaviour, BehaviourError, OfModel, Prompt
 from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralLabels
-from probes.causal.labelled_rows import LabelError, LabelledRow, several
+from probes.causal.labelled_rows import LabelError, LabelledRow, number_of, several
 from probes.evidence.question import Effort
 from probes.minimal_pairs import Kind, LeftOut
 from probes.scoring.hashed_random import draws
@@ -186,9 +186,9 @@ class Classifier(OfModel):
         """
         if (named := self._named(label)) is not None:
             return named
-        number = pd.to_numeric(label, errors="coerce") if pd.api.types.is_scalar(label) else np.nan
+        number = number_of(label)
         numbers: Sequence[float] = range(len(self.labels)) if self._by_place else self._called
-        if number == number and number in numbers:
+        if number in numbers:
             return numbers.index(number)
         there = ", ".join(self.labels) + f", or 0 to {max(1, len(self.labels) - 1)}" * self._by_place
         raise LabelError(f"{place}: {label!r} is no label of {self.model.name}, which has {there}")
@@ -214,9 +214,9 @@ class Classifier(OfModel):
         """Return whether a row gives a label by its place among those of the model, which are called otherwise."""
         if len(self.labels) == 1 or not self._by_place or self._named(row.label) is not None:
             return False
-        numbers = [pd.to_numeric(one, errors="coerce") for one in several(row.label) if self._named(one) is None]
+        numbers = [number_of(one) for one in several(row.label) if self._named(one) is None]
         marks = self.several and len(numbers) == len(self.labels) and {*numbers} <= {0, 1}
-        return not marks and any(number is not None and number >= 0 for number in numbers)
+        return not marks and any(number >= 0 for number in numbers)
 
 
 def _says_sigmoid(folder: Path, config: Any) -> bool:
@@ -327,7 +327,7 @@ def _prompts(classifier: Classifier, row: LabelledRow, item: int) -> tuple[list[
 
 def _choices(classifier: Classifier, row: LabelledRow, item: int) -> tuple[list[Prompt], list[str]]:
     """Return a prompt for each choice of a row, of which the right one wants something; raises LabelError."""
-    right = pd.to_numeric(row.label, errors="coerce")
+    right = number_of(row.label)
     if len(row.choices) < 2 or right not in range(len(row.choices)):
         raise LabelError(f"{row.place}: expected two choices or more, and as label the right one's number, from 0")
     each = [replace(row, pair=choice) for choice in row.choices]

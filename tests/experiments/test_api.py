@@ -278,7 +278,7 @@ def test_an_untrained_model_is_scored_with_its_own_seed(tiny: Path) -> None:
     assert run.record.seed == 3
     drawn = reopened(run).model.module.state_dict()
     assert all(torch.equal(drawn[name], weights) for name, weights in model.module.state_dict().items())
-    with pytest.raises(ConfigError, match="seed = 1, but the model was drawn from seed 3"):
+    with pytest.raises(ConfigError, match="seed = 1, but the weights of the model are of seed 3"):
         score(model, SPLITS[0], "position", seed=1, **SMALL)
 
 

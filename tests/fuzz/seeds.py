@@ -125,6 +125,7 @@ replicates = 10
 random = 2
 orders = 2
 [ablation]
+behaviours = ["embedding"]
 items = 50
 [page]
 examples = 2

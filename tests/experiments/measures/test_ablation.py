@@ -63,7 +63,7 @@ def test_heads_of_a_label_are_exchanged_beside_random_ones_of_the_same_layers(
 
 def test_single_heads_cannot_be_exchanged(ablate: Callable[..., Path], speaker: Path, base: Path) -> None:
     with pytest.raises(Exception, match="interchange ablates no single head: name another way before it"):
-        load_config(base, ['ablation.ways=["interchange"]'])
+        load_config(base, ['ablation.behaviours=["embedding"]', 'ablation.ways=["interchange"]'])
     changes = ('ablation.behaviours=["embedding"]', 'ablation.ways=["zero", "interchange"]', "ablation.top=1")
     folder = ablate(speaker, *changes, 'ablation.labels=["position: previous"]', "ablation.draws=2", "ablation.items=9")
     assert set(tables(folder)[0].way) == {"zero"}
