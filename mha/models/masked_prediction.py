@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
 from mha.models.folders import find_model, weights_sha256
 from mha.models.hub import HeadMissingError, load_hub_head
-from mha.models.model import Model, permute_weights, refuse_other_weights, typed
+from mha.models.model import Model, OfModel, permute_weights, refuse_other_weights, typed
 from mha.models.packages import ModelError
 
 MASKS = ("[MASK]", "<mask>")
@@ -29,10 +28,9 @@ _chosen: ContextVar[Tensor | None] = ContextVar("chosen", default=None)
 
 
 @dataclass(frozen=True)
-class MaskedLM:
+class MaskedLM(OfModel):
     """A model with a masked-LM head, and the pieces that its tokenizer has for masking and for the unknown."""
 
-    model: Model
     module: nn.Module
     "Our `Encoder`, or a masked LM of `transformers`."
     mask: int
@@ -73,16 +71,6 @@ class MaskedLM:
         with self.arithmetic():
             logits = self._logits(ids, real, selected, entry)
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
-
-    def types(
-        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
-    ) -> Int[Tensor, "batch piece"] | None:
-        """Return the type (segment) of every piece, as the model is given it."""
-        return self.model.types(ids, real)
-
-    def arithmetic(self) -> AbstractContextManager[object]:
-        """Return the context in which it computes, that of its model."""
-        return self.model.arithmetic()
 
     def _logits(self, ids: Tensor, real: Tensor | None, selected: Tensor, entry: Entry | None) -> Tensor:
         types = self.types(ids, real)

@@ -149,6 +149,23 @@ class Model:
         return autocast(uses_bf16(self.precision, self.device), self.device)
 
 
+@dataclass(frozen=True)
+class OfModel:
+    """Something else that is read of a model, and is given what the model would be given."""
+
+    model: Model
+
+    def types(
+        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
+    ) -> Int[Tensor, "batch piece"] | None:
+        """Return the type (segment) of every piece, as the model is given it."""
+        return self.model.types(ids, real)
+
+    def arithmetic(self) -> AbstractContextManager[object]:
+        """Return the context in which it computes, that of its model."""
+        return self.model.arithmetic()
+
+
 def typed(types: Tensor | None) -> dict[str, Tensor]:
     """Return the argument by which a model of `transformers` is given the types of pieces; none where all are 0."""
     return {} if types is None else {"token_type_ids": types}

@@ -7,7 +7,6 @@ preferred, and how near a text's embedding stays to what it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from mha.batches import padded, plan
@@ -39,23 +38,6 @@ BATCH_PIECES = 512
 
 class BehaviourError(ValueError):
     """A behaviour that cannot be measured."""
-
-
-@dataclass(frozen=True)
-class OfModel:
-    """Something else that is read of a model, and is given what the model would be given."""
-
-    model: Model
-
-    def types(
-        self, ids: Int[Tensor, "batch piece"], real: Bool[Tensor, "batch piece"] | None
-    ) -> Int[Tensor, "batch piece"] | None:
-        """Return the type (segment) of every piece, as the model is given it."""
-        return self.model.types(ids, real)
-
-    def arithmetic(self) -> AbstractContextManager[object]:
-        """Return the context in which it computes, that of its model."""
-        return self.model.arithmetic()
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from mha.causal.sweep import TextBatch
 from mha.encoder.encoder import Entry
 from mha.hooks import watch
 from mha.models.maps import merge
-from mha.models.model import Model
+from mha.models.model import Model, OfModel
 from mha.pieces import Pieces
 from mha.watches import Seen
-from probes.causal.behaviours import Behaviour, BehaviourError, OfModel, Prompt
+from probes.causal.behaviours import Behaviour, BehaviourError, Prompt
 from probes.maps.ensembles import Answers, Cells, joined_answers, wanted_items
 from probes.records import Document
 from probes.registry import Probe

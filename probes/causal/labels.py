@@ -25,12 +25,12 @@ from mha.files import read_json
 from mha.models.folders import find_model, read_model_config
 from mha.models.hub import HeadMissingError
 from mha.models.masked_prediction import with_head
-from mha.models.model import Model, typed
+from mha.models.model import Model, OfModel, typed
 from mha.models.packages import ModelError
 from mha.pieces import CLS, SEP, Pieces, align
 from probes.causal.ablation import measure
 from probes.causal.ablation_table import measures
-from probes.causal.behaviours import Behaviour, BehaviourError, OfModel, Prompt
+from probes.causal.behaviours import Behaviour, BehaviourError, Prompt
 from probes.causal.decisions import Choices, Labels, Regression, Score, SeveralLabels
 from probes.causal.labelled_rows import LabelError, LabelledRow, number_of, several
 from probes.evidence.question import Effort

@@ -157,3 +157,11 @@ def test_attention_on_arcs_is_the_mean_over_words_heads_layers_and_batches() -> 
         found.append(float(mean.flatten() @ cells))
     assert attention_on_arcs(encoder, batches) == pytest.approx(np.mean(found), rel=1e-5)
     assert 0 < np.mean(found) < 1
+
+
+def test_arcs_are_those_of_the_texts_of_a_batch_however_many_batches_are_added_up() -> None:
+    ((batch, whole),) = held_out_arcs(TRAIN, 1)
+    (half, first), (_, second) = held_out_arcs(TRAIN.model_copy(update={"accumulation": 2}), 2)
+    assert len(batch.pieces) == 2 * len(half.pieces)
+    both = torch.cat([first.cells, second.cells + half.pieces.numel() * half.pieces.shape[1]])
+    assert torch.equal(both.sort().values, whole.cells.sort().values)
