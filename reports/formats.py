@@ -15,18 +15,21 @@ MISSING = "–"
 
 
 def model_title(name: str) -> str:
-    """Return what pages call a model: its name, of a folder the last part, of a checkpoint its training and step too.
+    """Return what pages call a model: its name, of a folder the last part, of a training its run and step too.
 
     >>> model_title("minilm"), model_title("hub:owner/name"), model_title("/somewhere/deep/my-bert")
     ('minilm', 'hub:owner/name', 'my-bert')
     >>> model_title("/deep/runs/scratch/seed-1/checkpoints/step-500")
     'scratch@seed-1@step-500'
+    >>> model_title("/deep/runs/scratch/seed-1")
+    'scratch@seed-1'
     """
     parts = PurePath(name).parts
     if name.startswith("hub:") or len(parts) < 2:
         return name
-    of_training = parts[-2] == "checkpoints" and len(parts) > 3
-    return "@".join([*parts[-4:-2], parts[-1]]) if of_training else parts[-1]
+    if parts[-2] == "checkpoints" and len(parts) > 3:
+        return "@".join([*parts[-4:-2], parts[-1]])
+    return "@".join(parts[-2:]) if re.fullmatch(r"seed-\d+", parts[-1]) else parts[-1]
 
 
 def names_apart(names: Sequence[str]) -> list[str]:

@@ -23,6 +23,7 @@ from experiments.run.run import resume_or_run
 from experiments.statements.rule import CONTROLS
 from mha import Model, load_model
 from mha.hooks import HookError
+from mha.models.folders import find_model, weights_sha256
 from mha.parallel import threads
 from reports import Run
 from reports.compare.atlas import ATLAS_PAGE
@@ -49,7 +50,8 @@ class Done:
 def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
     """Do the run of a resolved config in the folder `out`, with so many threads, or torch's own number for 0.
 
-    A complete run of that config is kept if it can be read, and an interrupted one is resumed.
+    A complete run of that config is kept if it can be read and its weights and texts are still those that it read; an
+    interrupted one is resumed.
 
     A mistake of the user ends in `failed`; any other error is raised.
     """
@@ -79,11 +81,14 @@ def _model(config: Config) -> Model | None:
     if section.source == "checkpoint":
         return None
     seed = config.seed if section.source in CONTROLS else 0
-    return replace(_loaded(section.reference, section.source, seed, section.device), precision=section.precision)
+    weights = weights_sha256(find_model(section.reference))
+    loaded = _loaded(section.reference, section.source, seed, section.device, weights)
+    return replace(loaded, precision=section.precision)
 
 
 @lru_cache(maxsize=1)
-def _loaded(reference: str, source: str, seed: int, device: str) -> Model:
+def _loaded(reference: str, source: str, seed: int, device: str, weights: str) -> Model:
+    """Return a model; the sha256 of its weights is among what two calls must share."""
     return load_model(reference, source, seed, device=device)
 
 

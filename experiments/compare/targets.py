@@ -89,7 +89,7 @@ def open_runs(names: Sequence[str], progress: Progress = silent) -> list[NamedRu
     folders = [Path(name) for name in names]
     if twice := [str(folder) for folder, times in Counter(map(Path.resolve, folders)).items() if times > 1]:
         raise CompareError(f"{twice[0]} is given twice")
-    runs = [Run.open(folder) for folder in each("runs opened", folders, progress)]
+    runs = [Run.open(folder, published=True) for folder in each("runs opened", folders, progress)]
     opened = []
     for title, model, run in zip(names_apart(names), model_titles(runs), runs, strict=True):
         scores, left_out = page_scores(run.scores)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from experiments.config.config import Config, ConfigError, differing_keys, flat_keys, resolved
 from experiments.config.file import toml_of
+from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.provenance import device_name, own_files, processor_name, uncommitted_changes
 from experiments.run.config import checked
 from mha.models.packages import ModelError
 from probes.corpora.corpus import data_folder
 from probes.corpora.named import NAMED_RATINGS
+from probes.evidence.results import SPLITS
 from probes.pairs.corpora import NAMED_PAIRS
 from reports import Run
 from reports.progress import silent
@@ -46,15 +49,28 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
 
 
 def is_done(folder: Path, config: Config) -> bool:
-    """Return whether `folder` holds a whole run of this config, but for `[page]`, with the code that its files have."""
+    """Return whether `folder` holds a whole run of this config, but for `[page]`, of code, texts and weights as today.
+
+    Texts and weights that can no longer be read count as they were.
+    """
     there = (folder / CONFIG).is_file() and (folder / "scores.parquet").is_file()
     if not there or _differences(folder / CONFIG, config):
         return False
     try:
-        own = own_files(config)
-        return not own or read_record(folder / "run.json").files == own
+        record = read_record(folder / "run.json")
+        if record.files != own_files(config):
+            return False
     except (OSError, ValueError):
         return False
+    with suppress(OSError, ValueError):
+        texts = {split: corpus.fingerprint for split, corpus in zip(SPLITS, open_corpora(config), strict=True)}
+        if texts != {split: record.corpus(split).fingerprint for split in SPLITS}:
+            return False
+    with suppress(OSError, ValueError):
+        if config.model.source != "train":  # its weights are the run's own
+            model, read = open_model(config, folder.parent, silent).model, record.model
+            return (model.sha256, model.tokenizer_sha256) == (read.sha256, read.tokenizer_sha256)
+    return True
 
 
 def is_training(path: Path) -> bool:

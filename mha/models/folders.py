@@ -60,13 +60,18 @@ def find_model(name: str) -> Path:
     "hub:owner/name@revision" is a branch, tag or commit of the hub. Of a folder of sentence-transformers it is that of
     its Transformer; an adapter is merged with its base. Raises ModelError with what to do.
     """
+    return inner_folder(outer_folder(name))
+
+
+def outer_folder(name: str) -> Path:
+    """Return the folder that `find_model` finds a model in: all of sentence-transformers, or an adapter by itself."""
     if name in NAMED:
         return NAMED[name]()
     if name.startswith(HUB):
-        return _inner(_snapshot(name))
+        return _snapshot(name)
     folder = Path(name).expanduser()
     if folder.is_dir():
-        return _inner(folder)
+        return folder
     if folder.is_file():
         raise ModelError(f"{name} is a file: give the folder of a model, {folder.parent}")
     near = difflib.get_close_matches(name.lower(), NAMED, 1)
@@ -98,13 +103,12 @@ def _snapshot(name: str, *, cached: bool = False) -> Path:
     return folder
 
 
-def _inner(folder: Path) -> Path:
+def inner_folder(folder: Path) -> Path:
     """Return the folder of the transformer in what sentence-transformers saved, or of the base merged with an adapter.
 
     Others are returned as they are.
     """
-    if (folder / MODULES).is_file():
-        folder = _transformer(folder)
+    folder = transformer_folder(folder)
     if not (folder / ADAPTER).is_file():
         return folder
     from mha.models.adapters import adapter_config, merged
@@ -114,9 +118,11 @@ def _inner(folder: Path) -> Path:
     return merged(folder, folder if beside else _base(folder, config), config)
 
 
-def _transformer(folder: Path) -> Path:
-    """Return the folder of the first module of sentence-transformers, which is the transformer."""
+def transformer_folder(folder: Path) -> Path:
+    """Return the folder of the first module of sentence-transformers, the transformer; of others `folder` itself."""
     path = folder / MODULES
+    if not path.is_file():
+        return folder
     first, *_ = _modules(folder)
     inner = folder / str(first["path"])
     if not inner.resolve().is_relative_to(folder.resolve()) or not inner.is_dir():
@@ -143,7 +149,7 @@ def _base(folder: Path, config: dict[str, Any]) -> Path:
     name = str(config.get("base_model_name_or_path") or "")
     for place in (Path(name).expanduser(), folder / name):
         if name and place.is_dir() and place.resolve() != folder.resolve():
-            return _inner(place)
+            return inner_folder(place)
     what = f"{folder}: an adapter ({config.get('peft_type', 'PEFT')}) of the model {name!r}, which is no folder here"
     todo = f"give the folder of its base as base_model_name_or_path in {ADAPTER}"
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name.removeprefix(HUB)):
@@ -152,17 +158,20 @@ def _base(folder: Path, config: dict[str, Any]) -> Path:
         snapshot = _snapshot(name.removeprefix(HUB), cached=True)
     except ModelError as error:
         raise ModelError(f"{what} ({error}); {todo}, or fetch it: hf download {name.removeprefix(HUB)}") from None
-    return _inner(snapshot)
+    return inner_folder(snapshot)
 
 
 def sentence_notes(folder: Path) -> Iterator[str]:
-    """Yield what sentence-transformers does with texts before and after the Transformer in `folder`, and we do not."""
+    """Yield what sentence-transformers does with texts before and after its Transformer, and we do not.
+
+    `folder` is the whole of it, or that of its Transformer.
+    """
     outer = folder if (folder / MODULES).is_file() else folder.parent
     try:
         first, *others = _modules(outer)
     except (ModelError, OSError):
         return  # of a folder above, which may be anything
-    if (outer / str(first["path"])).resolve() != folder.resolve():
+    if folder != outer and (outer / str(first["path"])).resolve() != folder.resolve():
         return
     if told := [one for one in (_embeds(outer, module) for module in others) if one]:
         yield f"its embeddings are of {', '.join(told)}; here a text's is the mean of its last vectors"

@@ -26,7 +26,15 @@ from mha.encoder.weights import FAMILIES, load_encoder
 from mha.files import read_json, summary
 from mha.messages import OneLineError
 from mha.models.check import measured
-from mha.models.folders import find_model, hub_revision, read_model_config, sentence_notes, weights_sha256
+from mha.models.folders import (
+    hub_revision,
+    inner_folder,
+    outer_folder,
+    read_model_config,
+    sentence_notes,
+    transformer_folder,
+    weights_sha256,
+)
 from mha.models.hub import load_hub_model
 from mha.models.packages import ModelError
 from mha.models.tokenizer import PairForm, load_tokenizer, second_type, tokenizer_key
@@ -187,7 +195,8 @@ def load_model(
     if source not in SOURCES:
         raise ModelError(f"unknown model source {source!r}; the sources are {', '.join(SOURCES)}")
     place = find_device(device)
-    folder = find_model(name)
+    outer = outer_folder(name)
+    folder = inner_folder(outer)
     config = read_model_config(folder)
     module = _load(folder, config, seed if source == "random" else None, whole)
     check_finite(folder, module)
@@ -212,7 +221,7 @@ def load_model(
         revision=hub_revision(name, folder),
         special={role: piece for role, piece in special.items() if piece < rows},
         pairs=pairs if _has_types(module) else replace(pairs, separator=None),
-        notes=(*_notes(config, module), *sentence_notes(folder), *_lowered(folder, tokenizer)),
+        notes=(*_notes(config, module), *sentence_notes(outer), *_lowered(transformer_folder(outer), tokenizer)),
     )
     model = model if whole else _as_measured(model, tokenizer_key(folder))
     return replace(model, module=placed(module, place))

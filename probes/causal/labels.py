@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from mha.device import device_of, moved
 from mha.encoder.encoder import Entry
 from mha.files import read_json
-from mha.models.folders import find_model, read_model_config
+from mha.models.folders import find_model, outer_folder, read_model_config
 from mha.models.hub import HeadMissingError
 from mha.models.masked_prediction import with_head
 from mha.models.model import Model, OfModel, typed
@@ -90,7 +90,7 @@ class Classifier(OfModel):
         found = cls(model, module, names)
         found = found if found._pads() else replace(found, model=replace(model, padding=None))
         one = found.regression and len(names) == 1
-        return replace(found, sigmoid=one and _says_sigmoid(find_model(model.name), config))
+        return replace(found, sigmoid=one and _says_sigmoid(outer_folder(model.name), config))
 
     @torch.no_grad()
     def _pads(self) -> bool:
@@ -220,12 +220,16 @@ class Classifier(OfModel):
 
 
 def _says_sigmoid(folder: Path, config: Any) -> bool:
-    """Return whether a folder says that a CrossEncoder of sentence-transformers gives its number behind a sigmoid."""
+    """Return whether a folder is of a CrossEncoder of sentence-transformers that gives its one number behind a sigmoid.
+
+    That is what such a CrossEncoder does unless it names another activation.
+    """
     path = folder / "config_sentence_transformers.json"
     own = read_json(path) if path.is_file() else {}
-    places = [vars(config), getattr(config, "sentence_transformers", None) or {}, own]
-    keys = ("sbert_ce_default_activation_function", "activation_fn")
-    return any(str(place.get(key)).endswith("Sigmoid") for place in places for key in keys)
+    written = getattr(config, "sentence_transformers", None) or {}
+    keys = ("activation_fn", "sbert_ce_default_activation_function")
+    named = [str(place[key]) for place in (written, vars(config), own) for key in keys if place.get(key)]
+    return named[0].endswith("Sigmoid") if named else bool(written) or own.get("model_type") == "CrossEncoder"
 
 
 def _refuse_other(model: Model, kind: str) -> None:

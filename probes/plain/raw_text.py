@@ -260,10 +260,10 @@ def _unit(path: Path) -> str:
 
 
 def _stripped(entry: Entry) -> Entry:
-    """Return a text without white space around it; a pair with a blank second text is the first one."""
+    """Return a text, or each word of a list, without white space around it; a pair with a blank second is its first."""
     if isinstance(entry, str):
         return entry.strip()
-    first, second = (text.strip() if isinstance(text, str) else text for text in entry)
+    first, second = (one.strip() if isinstance(one, str) else tuple(word.strip() for word in one) for one in entry)
     alone = first if isinstance(first, str) else " ".join(first)
     return (first, second) if first and second else alone
 

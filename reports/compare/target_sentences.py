@@ -94,10 +94,7 @@ def specialised(row: Row) -> str:
     return shown(row, row["highest_heads"], "significant" if row["probe"] == POSITION else "specialised")
 
 
-CRITERION: Final = (
-    f"{SPECIALISED}A position is no linguistic role. The strongest simple rival in the table can also be a table of "
-    "words or a rule of grammar, which the head need not reach. Numbers are of the selected head."
-)
+CRITERION: Final = f"{SPECIALISED}The strongest rival can also be a table of words or a rule of grammar."
 
 
 def answer(record: TargetRecord) -> str:
@@ -108,9 +105,9 @@ def answer(record: TargetRecord) -> str:
         models = target.of(record.answers)["model"].nunique()
         having = target.of(rows[(is_of_language(rows) if target.of_language else ~rows["label"].isin(SPECIAL))])
         number = having["model"].nunique() or "none"
-        said[target.of_language] += [f"{target.name} in {number} of {models} models"] * bool(models)
+        said[target.of_language] += [f"{target.name} in {number} of {models}"] * bool(models)
     kinds = ((True, "specialised heads for"), (False, "heads with a stable grade for"))
-    found = [f"There are {what} {', for '.join(said[kind])}." for kind, what in kinds if said[kind]]
+    found = [f"There are {what} {', for '.join(said[kind])} models." for kind, what in kinds if said[kind]]
     return " ".join(found) or "No run asked for any target."
 
 

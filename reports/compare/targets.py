@@ -196,19 +196,19 @@ def _short_effect(record: TargetRecord, row: Row) -> Cell:
     return Cell(f"{scale.cost(cost)} {unit}", significance(effect), sort=cost)
 
 
-TEXTS: Final = 3
+TEXTS: Final = 1
 "Pairs of corpora that the short form names, at most."
 
 SHORT: Final = (
     TextColumn("The head attends", _does, "row", "wrapping"),
-    TextColumn("Model", lambda row: f"{row['model']} on {row['corpus']}", "text", "wrapping"),
+    TextColumn("Model", lambda row: f"{row['model']}, {row['corpus']}", "text", "wrapping"),
     ANSWERS["name"].shown("Best head", css="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Accuracy, %", lambda row: replace(_recall(row), css="strong")),
     ANSWERS["precision"].shown(),
-    TextColumn("Strongest simple rival, %", _rival),
+    TextColumn("Strongest rival, %", _rival),
     TextColumn("Result", specialised, "text", "wrapping"),
 )
-"Behind them stand how often the head is selected, how often its grade holds, and the effect of ablation."
+"Behind them stand how often the head is selected, and the effect of ablation."
 
 
 def _opening(record: TargetRecord) -> Iterator[Block]:
@@ -216,9 +216,8 @@ def _opening(record: TargetRecord) -> Iterator[Block]:
     yield Paragraph(answer(record))
     yield Paragraph(CRITERION)
     effect = TextColumn("Effect of ablation", partial(_short_effect, record))
-    more = (ANSWERS["stability"].shown(), ANSWERS["holds"].shown("Grade holds"), effect)
     best = (row for target in TARGETS for row in first_rows(target, record))
-    yield short_table(TextTable.of("Best heads", (*SHORT, *more), best), "targets.csv")
+    yield short_table(TextTable.of("Best heads", (*SHORT, ANSWERS["stability"].shown(), effect), best), "targets.csv")
 
 
 def _page(record: TargetRecord, folder: Path) -> Page:

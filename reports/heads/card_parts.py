@@ -181,13 +181,13 @@ def roles(source: CardSource, name: str) -> CardPart | None:
         return None
     noted = [row for row in rows if row["graded"] or row["selected"]]
     graded, selected = (sum(row[kind] for row in rows) for kind in ("graded", "selected"))
-    tests = f"{sum(row['p_adjusted'] == row['p_adjusted'] for row in rows)} tests, each of a label and direction"
-    sentences = [f"Significantly above every baseline in {graded} of {tests}; selected as the best head in {selected}."]
+    tests = sum(row["p_adjusted"] == row["p_adjusted"] for row in rows)
+    sentences = [f"Significant in {graded} of {tests} labels and directions; selected as the best head in {selected}."]
     if not noted:
         noted = [rows[0]]
         sentences.append("Where it comes nearest to that:")
     elif len(noted) > MOST:
-        sentences.append(f"The first {MOST} of the {len(noted)} of either kind, linguistic roles first:")
+        sentences.append(f"{MOST} of these {len(noted)} roles, linguistic ones first:")
     cells = tuple(_role(row, source.rule) for row in noted[:MOST])
     return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, cells, ROLE_FOLDED)
 

@@ -113,6 +113,7 @@ function everyHead(root) {
     name.title = said;
     if (said !== "global") name.append(element("span", " local", { className: "muted" }));
   });
+  const NAMED = 4; // heads of a role that the legend names
   const headCount = (n) => `${n} head${n === 1 ? "" : "s"}`;
   const key = (look, letter, text, more) => {
     const item = document.createElement("li");
@@ -129,7 +130,7 @@ function everyHead(root) {
       cell.title = "";
       cell.setAttribute("aria-label", said(i));
     });
-    const keys = view.roles.map((one) => key(`role-${one.colour}`, one.letter, one.text, `${one.probe}, ${headCount(one.heads.length)}`));
+    const keys = view.roles.map((one) => key(`role-${one.colour}`, one.letter, one.text, `${one.probe}, ${one.heads.length > NAMED ? headCount(one.heads.length) : one.heads.join(", ")}`));
     rolekeys.replaceChildren(...keys, key("", "·", view.none, headCount(cards.size - role.size)));
   };
   /* The scatter has the colours of the grid. */

@@ -30,13 +30,13 @@ class Run(RunFolder):
     """
 
     @classmethod
-    def open(cls, path: str | Path) -> Self:
-        """Open the run folder at `path`.
+    def open(cls, path: str | Path, *, published: bool = False) -> Self:
+        """Open the run folder at `path`, with `published` also one that holds what was published of a run.
 
         Raises FileNotFoundError where there is no such folder or a file of it is missing, RunFolderError where one of
         its files cannot be understood.
         """
-        return cls.read(path, measure_tables())
+        return cls.read(path, measure_tables(), published=published)
 
     def best(self, probe: str | None = None, label: str | Sequence[str] | None = None) -> TextTable:
         """Return the chosen head of every label, of one probe or of all, the largest sure margins first.

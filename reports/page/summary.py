@@ -148,7 +148,7 @@ def _beyond(rows: Sequence[BestHead], verdicts: Verdicts) -> str:
         return ""
     rules, words, others = verdicts.by_grade
     if not rules + words:
-        none = "None of them is" if others > 1 else "It is not"
+        none = f"None of the {others} is" if others > 1 else "It is not"
         return f"{none} shown to beat a table of words and distances by {points(verdicts.rule.margin)} points."
     beat = "beats" if rules + words == 1 else "beat"
     said = f"{rules + words} of them {beat} a table of words and distances"

@@ -16,7 +16,10 @@ from reports.tables import biographies
 from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES
 from reports.tables.table import Table, last_step, read_tables
 
-FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
+PUBLISHED = ("run.json", "config.toml", "scores.parquet")
+"What of a run is published; of heads that were neither selected nor have a grade, its scores have the accuracy alone."
+
+FILES = (*PUBLISHED, "examples.parquet")
 "What a folder must hold to be a run folder."
 
 
@@ -49,16 +52,17 @@ class RunFolder:
     "What was measured of heads beside their scores: tables by name, see `reports.measures.registry`."
 
     @classmethod
-    def read(cls, path: str | Path, tables: Mapping[str, Table]) -> Self:
+    def read(cls, path: str | Path, tables: Mapping[str, Table], *, published: bool = False) -> Self:
         """Read the run folder at `path`; `tables` are those of measures that it may hold, by name.
 
+        With `published` it may also be what was published of a run, for readers of selected heads alone.
         Raises FileNotFoundError where there is no such folder or a file of it is missing, RunFolderError where one of
         its files cannot be understood.
         """
         folder = Path(path)
         if not folder.is_dir():
             raise FileNotFoundError(f"{folder}: no such folder; expected a run folder, made by 'headscope run CONFIG'")
-        missing = [name for name in FILES if not (folder / name).is_file()]
+        missing = [name for name in (PUBLISHED if published else FILES) if not (folder / name).is_file()]
         if missing:
             raise FileNotFoundError(
                 f"{folder}: not a finished run folder, {', '.join(missing)} missing; "
@@ -71,11 +75,12 @@ class RunFolder:
 
     @classmethod
     def _read(cls, folder: Path, tables: Mapping[str, Table]) -> Self:
+        examples = folder / "examples.parquet"
         compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
         return cls(
             folder=folder,
             scores=SCORES.read(folder / "scores.parquet"),
-            examples=EXAMPLES.read(folder / "examples.parquet"),
+            examples=EXAMPLES.read(examples) if examples.is_file() else pd.DataFrame(columns=[*EXAMPLES.names]),
             record=read_record(folder / "run.json"),
             config=(folder / "config.toml").read_text(encoding="utf-8"),
             metrics=METRICS.read(folder / "metrics.parquet") if compared else None,

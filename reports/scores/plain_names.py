@@ -194,7 +194,7 @@ def role_name(probe: str, label: str) -> str:
     ('adverbial phrase (obl:agent)', 'the word 2 places before', 'name')
     """
     if label == "all":
-        return "any label"
+        return "any relation" if probe == "dependency" else "any label"
     if probe in ("position", "rare"):
         return _place(label).removeprefix("attends to ")
     if probe == "coreference":

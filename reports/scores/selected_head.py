@@ -57,9 +57,8 @@ TERMS: Final = {
 "Terms of a selected head and what they mean."
 
 SPECIALISED: Final = (
-    "A head is specialised where it has a stable grade in a linguistic role: its accuracy is significantly above every "
-    f"baseline of position and control, in {100 * STABLE:g} % of redraws of the controls too (else the grade is "
-    "borderline). "
+    "A head is specialised where its accuracy in a linguistic role is significantly above every baseline of position "
+    f"and control, in {100 * STABLE:g} % of redraws of the controls too (else borderline). "
 )
 "What is said of it beside a table."
 

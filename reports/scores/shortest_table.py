@@ -40,15 +40,15 @@ def shortest_table(run: RunFolder) -> TextTable:
 def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: RunRecord) -> TextTable:
     """Return the table of some of the best heads of a run; its note says what they were evaluated on and its words."""
     select, report = (corpus_name(record, split) for split in ("select", "report"))
-    rivals = "baseline and control" if rule.controlled else "baseline"
+    rivals = "baseline or control" if rule.controlled else "baseline"
     note = (
         f"Selected on {select}, evaluated on {report}; brackets: 95 % intervals. Significant: over "
-        f"{points(rule.margin)} points above every {rivals}, after correction. Specialised: significant in a "
-        "linguistic role."
+        f"{points(rule.margin)} points above the strongest {rivals}, corrected for all tests. Specialised: "
+        "significant in a linguistic role."
     )
     said = {verdict(row) for row in rows}
-    note += " Undecided: not significant after correction; more text may tell." * ("undecided" in said)
-    note += " Borderline: other draws of the controls often say otherwise." * ("borderline" in said)
+    note += " Undecided: neither shown nor excluded; more text may tell." * ("undecided" in said)
+    note += " Borderline: with other random seeds of the controls often not significant." * ("borderline" in said)
     columns = answer_columns(rule, _does)
     return replace(TextTable.of(title, columns, rows, note), frame=best_frame(rows))
 

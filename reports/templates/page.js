@@ -52,10 +52,10 @@ const shape = (tag, attributes, text = "") => {
   return made;
 };
 
-/* The first cell of a head row: its words are for those who cannot see what stands below it. */
-function corner(text) {
-  const cell = element("th", "", { scope: "col" });
-  cell.append(element("span", text, { className: "sr" }));
+/* The first cell of a grid of heads says what its rows and columns are. */
+function corner() {
+  const cell = element("th", "head →", { scope: "col" });
+  cell.append(document.createElement("br"), "layer ↓");
   return cell;
 }
 
@@ -67,7 +67,7 @@ function colour(fraction) {
 /* A table of all heads, layers as rows: arrow keys move through it, and `show` is told the head that is pointed at. */
 function headGrid(table, layers, heads, show) {
   const grid = { cells: [], focus: 0 }, { cells } = grid;
-  table.createTHead().insertRow().append(corner("layer"), ...Array.from({ length: heads }, (_, head) => element("th", head + 1, { scope: "col" })));
+  table.createTHead().insertRow().append(corner(), ...Array.from({ length: heads }, (_, head) => element("th", head + 1, { scope: "col" })));
   const body = table.createTBody();
   for (let layer = 0; layer < layers; layer += 1) {
     const row = body.insertRow();

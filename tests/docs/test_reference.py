@@ -82,7 +82,7 @@ def test_every_table_and_column_has_results(hooks: ModuleType) -> None:
 
 
 def test_the_list_of_published_runs_says_what_each_found(hooks: ModuleType) -> None:
-    page, found = hooks.published_page(), "20 of 72 heads are specialised in a linguistic role. None of them is shown"
+    page, found = hooks.published_page(), "20 of 72 heads are specialised in a linguistic role. None of the 20 is shown"
     assert f"Attention heads of minilm on ewt-dev | {found}" in page
     assert "**Of earlier controls.**" in page
     assert "held-out documents" not in page, "how much was measured is not what was found"

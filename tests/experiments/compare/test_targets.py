@@ -13,8 +13,9 @@ import pytest
 from experiments.compare.answers import strongest_baseline
 from experiments.compare.targets import answers, effects, open_runs
 from probes import get_probe
-from reports import read_scores, write_examples, write_measures, write_scores
+from reports import Run, read_scores, write_examples, write_measures, write_scores
 from reports.compare.target_tables import TARGETS
+from reports.page.publishing import publish
 from reports.tables.scores import EXAMPLES
 from tests.experiments.conftest import Said
 from tests.reports.conftest import write_run
@@ -226,6 +227,20 @@ def test_models_that_share_a_name_are_told_apart(plant: Plant) -> None:
     assert [run.model for run in runs] == ["minilm", "minilm (random weights)", "minilm"]
     other = open_runs([str(plant("d")), str(plant("e", model={"sha256": "f" * 64}))])
     assert [run.model for run in other] == ["minilm of d", "minilm of e"]
+
+
+def test_what_was_published_of_runs_gives_the_same_numbers(plant: Plant, tmp_path: Path) -> None:
+    scored, effects_of = plant("a"), plant("b", probes=("position",))
+    write_measures({"ablations": costs({"3-2": 0.2}, **NATS)}, effects_of)
+    published = [tmp_path / "published" / folder.name for folder in (scored, effects_of)]
+    for folder, out in zip((scored, effects_of), published, strict=True):
+        publish(folder, out)
+        assert not (out / "examples.parquet").exists()
+    for found, expected in zip(gathered(*published), gathered(scored, effects_of), strict=True):
+        assert len(expected)
+        pd.testing.assert_frame_equal(found, expected, rtol=1e-5, atol=1e-6, check_dtype=False)
+    with pytest.raises(FileNotFoundError, match=r"examples\.parquet missing"):
+        Run.open(published[0])
 
 
 def test_the_command_ends_with_its_page_and_the_page_is_made_anew(

@@ -4,22 +4,26 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 import tomli_w
+from safetensors.torch import load_file, save_file
 
 from experiments.config.config import Config, resolved
+from experiments.inputs.corpora import open_corpora
 from experiments.record.job import Job, KeptError
-from experiments.record.provenance import own_files
+from experiments.record.provenance import Start, machine_record, own_files
 from experiments.run.config import load_config
 from experiments.run.folder import is_done, made_for
 from experiments.run.run import run
 from experiments.run.scope import Part
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
+from mha import load_model
 from probes import registry
 from reports.run.record import RunRecord
 from tests.experiments.conftest import Said
@@ -86,6 +90,11 @@ def record(folder: Path) -> dict[str, Any]:
     values = json.loads((folder / "run.json").read_text("utf-8"))
     mine = ("started", "wall_seconds", "peak_memory_mb", "stages", "resumed")
     return {key: value for key, value in values.items() if key not in mine}
+
+
+def record_of(config: Config) -> RunRecord:
+    """Return what a run of a config says of its model, texts and files."""
+    return machine_record(config, load_model(config.model.reference), open_corpora(config), Start())
 
 
 def same(one: Path, other: Path) -> None:
@@ -235,7 +244,7 @@ def test_a_run_with_other_code_in_its_files_is_neither_continued_nor_taken_as_do
     file.write_text(code, encoding="utf-8")
     rows.write_text("text,label\nships sank,bad\n", encoding="utf-8")
     config = load_config(base, [*CONTROLS, f"ablation.behaviours=['{rows}']", f"{key}={value}"])
-    record, folder = RunRecord(files=own_files(config)), tmp_path / "run"
+    record, folder = record_of(config), tmp_path / "run"
     Job.open(folder, made_for(config, record), resume=False).part("permutations", lambda: [1])
     folder.mkdir()
     (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
@@ -249,7 +258,29 @@ def test_a_run_with_other_code_in_its_files_is_neither_continued_nor_taken_as_do
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert not is_done(folder, config)
     with pytest.raises(KeptError, match=rf"differs in record\.files\..*{file.name}; leave out --resume"):
-        Job.open(folder, made_for(config, RunRecord(files=own_files(config))), resume=True)
+        Job.open(folder, made_for(config, replace(record, files=own_files(config))), resume=True)
+
+
+def test_a_run_of_other_weights_or_texts_is_not_taken_as_done(base: Path, tiny: Path, tmp_path: Path) -> None:
+    """As an atlas and `reproduce` would, that keep runs; what is gone cannot be asked, and the run stays."""
+    model, texts, folder = shutil.copytree(tiny, tmp_path / "model"), tmp_path / "texts.conllu", tmp_path / "run"
+    rows = "1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    texts.write_text("".join(f"# newdoc id = {document}\n{rows}" for document in range(4)), encoding="utf-8")
+    config = load_config(base, [f"model.name='{model}'", f"corpus={{select={{path='{texts}'}}}}"])
+    folder.mkdir()
+    (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
+    (folder / "scores.parquet").touch()
+    record_of(config).write(folder / "run.json")
+    assert is_done(folder, config)
+    texts.write_text(texts.read_text("utf-8").replace("bark", "sang"), encoding="utf-8")
+    assert not is_done(folder, config)
+    texts.write_text(texts.read_text("utf-8").replace("sang", "bark"), encoding="utf-8")
+    assert is_done(folder, config)
+    weights = load_file(model / "model.safetensors")
+    save_file({name: weight * 2 for name, weight in weights.items()}, model / "model.safetensors")
+    assert not is_done(folder, config)
+    shutil.rmtree(model)
+    assert is_done(folder, config)
 
 
 def test_the_command_says_how_to_go_on(

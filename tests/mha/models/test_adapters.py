@@ -113,6 +113,16 @@ def test_an_adapter_is_read_as_peft_merges_it(
         torch.testing.assert_close(logits[0], expected.logits[0, 2].log_softmax(-1), rtol=0, atol=1e-5)
 
 
+def test_what_sentence_transformers_does_around_an_adapter_is_noted(adapted: Adapted) -> None:
+    folder, _ = adapted(bert(), lora())
+    kinds = {"": "Transformer", "1_Pooling": "Pooling"}
+    modules = [{"idx": n, "path": path, "type": f"any.{kind}"} for n, (path, kind) in enumerate(kinds.items())]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode": "cls"}')
+    assert "its embeddings are of Pooling (cls)" in " ".join(load_model(str(folder)).notes)
+
+
 def beside(folder: Path) -> None:
     for path in (folder.parent / "base").iterdir():
         shutil.copy(path, folder)

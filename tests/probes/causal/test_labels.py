@@ -184,7 +184,15 @@ BCE = {"problem_type": "multi_label_classification"}
 
 
 @pytest.mark.parametrize(
-    ("said", "number"), [(BCE, None), (BCE | SIGMOID, None), (SIGMOID, torch.sigmoid), ({}, torch.clone)]
+    ("said", "number"),
+    [
+        (BCE, None),
+        (BCE | SIGMOID, None),
+        (SIGMOID, torch.sigmoid),
+        ({"sentence_transformers": {"version": "6"}}, torch.sigmoid),
+        ({"sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity"}}, torch.clone),
+        ({}, torch.clone),
+    ],
 )
 def test_one_logit_is_a_yes_or_no_under_bce_and_else_a_number_of_a_cross_encoder_behind_its_sigmoid(
     said: dict[str, Any], number: Callable[[torch.Tensor], torch.Tensor] | None

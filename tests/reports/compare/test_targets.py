@@ -203,18 +203,18 @@ def test_questions_and_effects_stand_in_tables(folder: Path, record: TargetRecor
 def test_the_best_heads_stand_on_one_screen(folder: Path, more_than_a_screen: Callable[[Path], list[str]]) -> None:
     assert more_than_a_screen(folder) == []
     text = (folder / "report.md").read_text(encoding="utf-8")
-    assert "There are specialised heads for agreement in 2 of 2 models, for coreference in 1 of 1 models." in text
+    assert "There are specialised heads for agreement in 2 of 2, for coreference in 1 of 1 models." in text
     assert "There are heads with a stable grade for position in 1 of 1 models." in text
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith(("| from", "| to"))]
     assert [row[1:3] for row in rows] == [
-        *(["minilm on ewt-dev", "4-7"], ["scratch on grammar", "3-3"]),
-        *(["minilm on ewt-dev", "3-5"], ["minilm on ewt-dev", "1-1"]),
+        *(["minilm, ewt-dev", "4-7"], ["scratch, grammar", "3-3"]),
+        *(["minilm, ewt-dev", "3-5"], ["minilm, ewt-dev", "1-1"]),
     ]
     assert rows[0][3:] == [
-        *("80.0 [78.0, 82.0]", "25.0", "70.0 nearest noun that agrees", "specialised", "80.0", "100.0"),
+        *("80.0 [78.0, 82.0]", "25.0", "70.0 nearest noun that agrees", "specialised", "80.0"),
         "34.2 points significant |",
     ]
-    assert rows[2][6:] == ["not specialised; 2-2 is", "80.0", "0.0", "not measured |"]
+    assert rows[2][6:] == ["not specialised; 2-2 is", "80.0", "not measured |"]
     assert rows[3][6] == "significant", "a position is no linguistic role"
     assert "headscope targets one own" in text
     assert "<script>" not in text

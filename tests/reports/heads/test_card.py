@@ -54,7 +54,7 @@ def test_roles_of_language_stand_before_positions_with_a_surer_margin_and_what_i
     made = head_cards(CardSource(replace(run, scores=pd.concat([place, role, other], ignore_index=True))))
     labels = [row[5] for row in part(made[0], "Roles")]
     assert labels == ["dependency: role", "position: place", "dependency: other"]
-    assert made[0].parts[0].sentences[0].startswith("Significantly above every baseline in 2 of 2 tests, each of")
+    assert made[0].parts[0].sentences[0].startswith("Significant in 2 of 2 labels and directions;")
 
 
 def test_relations_to_other_heads_are_read_from_both_ends_of_a_pair(run: Run):

@@ -121,7 +121,7 @@ def test_arrows_move_in_the_grid_and_enter_chooses(opened: Any, page_path: Path)
     page.keyboard.press("Enter")
     assert page.locator(".card h3").inner_text() == "Head 4-6"
     page.locator("[data-heads] [data-role=colour]").select_option("coreference")
-    assert page.locator(".rolekeys li").first.inner_text().split()[1:] == ["pronoun", "coreference,", "1", "head"]
+    assert page.locator(".rolekeys li").first.inner_text().split()[1:] == ["pronoun", "coreference,", "5-9"]
 
 
 def test_the_grid_and_the_scatter_have_the_colours_of_a_number_with_its_ends(

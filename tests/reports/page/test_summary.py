@@ -51,8 +51,8 @@ def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_wer
     assert [one[0] for one in said.table] == ["from an object to its verb"]
     assert said.table.note == (
         "Selected on one (1,000 sentences), evaluated on two (500 sentences, 64 documents); brackets: 95 % intervals. "
-        "Significant: over 5 points above every baseline and control, after correction. Specialised: significant in a "
-        "linguistic role."
+        "Significant: over 5 points above the strongest baseline or control, corrected for all tests. Specialised: "
+        "significant in a linguistic role."
     )
     assert said.controls == "Controls: random weights."
     assert (said.effects, said.effect) == ((UNMEASURED,), "Causal effects were not measured.")
@@ -66,7 +66,7 @@ def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_wer
 def test_where_no_head_exceeds_word_pairs_the_headline_says_so() -> None:
     first = dataclasses.replace(FOUND, grades={"3-1": 1, "1-1": 1})
     said = told([row(lexical_accuracy=0.6)], first, margin=0.1)
-    assert said.headline.endswith("None of them is shown to beat a table of words and distances by 10 points.")
+    assert said.headline.endswith("None of the 2 is shown to beat a table of words and distances by 10 points.")
     assert told([row(lexical_accuracy=0.6)], dataclasses.replace(FOUND, grades={"3-1": 1})).headline == (
         "1 of 72 heads is specialised in a linguistic role. It is not shown to beat a table of words and "
         "distances by 5 points."
@@ -138,7 +138,7 @@ def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
 def test_without_controls_nothing_is_said_to_be_beyond_them() -> None:
     verdicts = Verdicts(RunThresholds(controlled=False), (FOUND,))
     said = opening({"dependency": [row()]}, RUN, verdicts, CONTROLS[1:])
-    assert "above every baseline, after correction" in said.table.note
+    assert "above the strongest baseline, corrected" in said.table.note
     assert said.controls == "No controls: an untrained model might do as well."
     assert "control" not in " ".join([*said.results, *dict(said.uncertainty).values()])
 

@@ -66,13 +66,15 @@ def test_a_verdict_is_plain_and_names_what_finds_more_than_the_head(more: dict[s
     assert found == said
     assert found.startswith(verdict(row(**more)))
     note = answers("", [row(**more)], RunThresholds(), RunRecord()).note
-    assert ("Borderline: other draws of the controls often say otherwise." in note) == (said == "borderline")
+    assert ("Borderline: with other random seeds of the controls often not significant." in note) == (
+        said == "borderline"
+    )
 
 
 def test_without_controls_none_is_named_and_few_documents_are_marked() -> None:
     made = answers("", [row(effective_clusters=12.0)], RunThresholds(controlled=False), RunRecord())
     assert made.titles[3] == "strongest baseline, %"
-    assert "every baseline," in made.note
+    assert "the strongest baseline," in made.note
     assert made.texts[0][2] == "⚠ 72.5 [69.0, 76.1]"
 
 
