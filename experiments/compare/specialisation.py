@@ -63,10 +63,10 @@ def _undecided(counted: Sequence[pd.DataFrame]) -> Iterator[str]:
     """Tell how many labels without a head beyond position and controls are undecided in some direction."""
     labels = [label for rows in counted for _, label in rows.groupby(["probe", "label"])]
     lacking = [label for label in labels if label["highest"].max() == 0]
-    undecided = sum((label["verdict"] == "undecided").any() for label in lacking)
+    undecided, wholly = (sum(some(label["verdict"] == "undecided") for label in lacking) for some in (any, all))
     yield (
         f"Of {len(labels)} labels {len(lacking)} have no head beyond position and controls, and of these {undecided} "
-        "are undecided in some direction."
+        f"are undecided in some direction, {wholly} in every one."
     )
 
 
