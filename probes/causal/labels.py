@@ -220,10 +220,7 @@ class Classifier(OfModel):
 
 
 def _says_sigmoid(folder: Path, config: Any) -> bool:
-    """Return whether a folder is of a CrossEncoder of sentence-transformers that gives its one number behind a sigmoid.
-
-    That is what such a CrossEncoder does unless it names another activation.
-    """
+    """Return whether a folder is of a CrossEncoder of sentence-transformers whose number has a sigmoid, its default."""
     path = folder / "config_sentence_transformers.json"
     own = read_json(path) if path.is_file() else {}
     written = getattr(config, "sentence_transformers", None) or {}
