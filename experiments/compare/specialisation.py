@@ -60,7 +60,7 @@ def _label_table(counted: Mapping[tuple[str, str], pd.DataFrame]) -> Iterator[st
 
 
 def _undecided(counted: Sequence[pd.DataFrame]) -> Iterator[str]:
-    """Tell how many labels without a head beyond position and controls are undecided in some direction."""
+    """Tell how many labels without a head beyond position and controls are undecided in some or every direction."""
     labels = [label for rows in counted for _, label in rows.groupby(["probe", "label"])]
     lacking = [label for label in labels if label["highest"].max() == 0]
     undecided, wholly = (sum(some(label["verdict"] == "undecided") for label in lacking) for some in (any, all))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,11 @@ from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.provenance import device_name, own_files, processor_name, uncommitted_changes
 from experiments.run.config import checked
+from experiments.training.train import find_training
+from mha.models.folders import find_model, weights_sha256
+from mha.models.model import SOURCES
 from mha.models.packages import ModelError
+from mha.training.checkpoints import find_checkpoint
 from probes.corpora.corpus import data_folder
 from probes.corpora.named import NAMED_RATINGS
 from probes.evidence.results import SPLITS
@@ -49,28 +52,30 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
 
 
 def is_done(folder: Path, config: Config) -> bool:
-    """Return whether `folder` holds a whole run of this config, but for `[page]`, of code, texts and weights as today.
+    """Return whether `folder` holds a whole run of this config, but for `[page]`, of today's code, corpora and weights.
 
-    Texts and weights that can no longer be read count as they were.
+    What can no longer be read is not the same. Labelled rows, minimal pairs and ratings are not looked at.
     """
     there = (folder / CONFIG).is_file() and (folder / "scores.parquet").is_file()
     if not there or _differences(folder / CONFIG, config):
         return False
     try:
-        record = read_record(folder / "run.json")
-        if record.files != own_files(config):
-            return False
+        record, corpora = read_record(folder / "run.json"), zip(SPLITS, open_corpora(config), strict=True)
+        texts = all(corpus.fingerprint == record.corpus(split).fingerprint for split, corpus in corpora)
+        return texts and record.files == own_files(config) and _weights(config) in (None, record.model.sha256)
     except (OSError, ValueError):
         return False
-    with suppress(OSError, ValueError):
-        texts = {split: corpus.fingerprint for split, corpus in zip(SPLITS, open_corpora(config), strict=True)}
-        if texts != {split: record.corpus(split).fingerprint for split in SPLITS}:
-            return False
-    with suppress(OSError, ValueError):
-        if config.model.source != "train":  # its weights are the run's own
-            model, read = open_model(config, folder.parent, silent).model, record.model
-            return (model.sha256, model.tokenizer_sha256) == (read.sha256, read.tokenizer_sha256)
-    return True
+
+
+def _weights(config: Config) -> str | None:
+    """Return the sha256 of the weights that a config names; None where it trains them."""
+    section = config.model
+    if section.source == "train":
+        return None
+    if section.source in SOURCES:
+        return weights_sha256(find_model(section.reference))
+    training = Path(section.name)
+    return weights_sha256(find_checkpoint(find_training(training) or training, section.step))
 
 
 def is_training(path: Path) -> bool:

@@ -221,12 +221,12 @@ class Classifier(OfModel):
 
 def _says_sigmoid(folder: Path, config: Any) -> bool:
     """Return whether a folder is of a CrossEncoder of sentence-transformers whose number has a sigmoid, its default."""
-    path = folder / "config_sentence_transformers.json"
-    own = read_json(path) if path.is_file() else {}
-    written = getattr(config, "sentence_transformers", None) or {}
-    keys = ("activation_fn", "sbert_ce_default_activation_function")
-    named = [str(place[key]) for place in (written, vars(config), own) for key in keys if place.get(key)]
-    return named[0].endswith("Sigmoid") if named else bool(written) or own.get("model_type") == "CrossEncoder"
+    own = read_json(path) if (path := folder / "config_sentence_transformers.json").is_file() else {}
+    written, older = getattr(config, "sentence_transformers", None) or {}, "sbert_ce_default_activation_function"
+    if own.get("model_type", "CrossEncoder" if written or hasattr(config, older) else "") != "CrossEncoder":
+        return False
+    named = own.get("activation_fn") or written.get("activation_fn") or getattr(config, older, None)
+    return not str(named).startswith("torch.") or str(named).endswith(".Sigmoid")  # other code is not run
 
 
 def _refuse_other(model: Model, kind: str) -> None:

@@ -216,7 +216,7 @@ def _page(record: AtlasRecord, folder: Path) -> Page:
         short=tuple(
             short_form(
                 opening,
-                [],
+                summary(record)[-1:] if len({run.model for run in record.runs}) == 1 and len(record.across) else [],
                 f"headscope atlas {record.name}",
                 "every run, label and direction, and heads across corpora; atlas.csv and across.csv have all numbers",
                 [chart for block in pairs if isinstance(block, Charts) for chart in block.charts],

@@ -187,7 +187,7 @@ def roles(source: CardSource, name: str) -> CardPart | None:
         noted = [rows[0]]
         sentences.append("Where it comes nearest to that:")
     elif len(noted) > MOST:
-        sentences.append(f"{MOST} of these {len(noted)} roles, linguistic ones first:")
+        sentences.append(f"{MOST} of these {len(noted)}, linguistic roles first:")
     cells = tuple(_role(row, source.rule) for row in noted[:MOST])
     return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, cells, ROLE_FOLDED)
 

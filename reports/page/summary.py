@@ -25,7 +25,7 @@ from reports.scores.controls import ComparedBaseline
 from reports.scores.plain_names import role
 from reports.scores.shortest_table import answers
 from reports.scores.verdicts import Verdicts
-from reports.tables.grades import POSITION, STABLE
+from reports.tables.grades import POSITION, is_borderline
 from reports.tables.marks import FEW_CLUSTERS
 from reports.tables.text_table import TextTable
 
@@ -206,7 +206,7 @@ def _uncertainty(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reaso
             f"labels and directions is at most {points(alpha)} %.",
         )
     known = [row for row in tested if row.stability == row.stability]
-    significant = [row for row in known if row.grade and row.holds >= STABLE]
+    significant = [row for row in known if row.grade and not is_borderline(row.grade, row.holds)]
     stable = [[row.stability for row in some] for some in (significant, known)]
     if stable[0]:
         graded, every = (f"{percent(median(of))} % (median; minimum {percent(min(of))} %)" for of in stable)

@@ -17,7 +17,7 @@ from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES
 from reports.tables.table import Table, last_step, read_tables
 
 PUBLISHED = ("run.json", "config.toml", "scores.parquet")
-"What of a run is published; of heads that were neither selected nor have a grade, its scores have the accuracy alone."
+"Files of every published run; of heads neither selected nor with a grade its scores have the accuracy alone."
 
 FILES = (*PUBLISHED, "examples.parquet")
 "What a folder must hold to be a run folder."

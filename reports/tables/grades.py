@@ -17,6 +17,9 @@ GRADES: Final = ("none", "beyond position and controls", "beyond words", "beyond
 STABLE: Final = 0.95
 "Share of the redraws of the controls in which a stable grade, or the lack of one, holds; others are borderline."
 
+ROUNDED: Final = 1e-6
+"By how much such a share can differ from itself where it is published, in 32 bits."
+
 REDRAWS: Final = 20
 "How often the models of controls are drawn anew, from those of the run and with replacement."
 
@@ -110,7 +113,7 @@ def is_borderline(grade: int, holds: float) -> bool:
     >>> [is_borderline(grade, holds) for grade, holds in ((1, 0.95), (1, 0.9), (0, 0.1), (0, 0.05), (0, math.nan))]
     [False, True, True, False, False]
     """
-    return holds < STABLE if grade else holds > 1 - STABLE + 1e-9
+    return holds < STABLE - ROUNDED if grade else holds > 1 - STABLE + ROUNDED
 
 
 def borderline_text(row: Mapping[Any, Any]) -> str:
@@ -127,10 +130,10 @@ def borderline_text(row: Mapping[Any, Any]) -> str:
 def has_stable_grade(rows: pd.DataFrame) -> pd.Series:
     """Return of each row of scores whether the head has a grade there that holds in STABLE of the redraws.
 
-    >>> has_stable_grade(pd.DataFrame({"grade": [1, 1, 0], "holds": [0.95, 0.9, 1.0]})).tolist()
+    >>> has_stable_grade(pd.DataFrame({"grade": [1, 1, 0], "holds": [0.95 - 1e-8, 0.9, 1.0]})).tolist()
     [True, False, False]
     """
-    return (rows["grade"] > 0) & (rows["holds"] >= STABLE)
+    return (rows["grade"] > 0) & (rows["holds"] >= STABLE - ROUNDED)
 
 
 def is_of_language(rows: pd.DataFrame) -> pd.Series:

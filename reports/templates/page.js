@@ -52,13 +52,6 @@ const shape = (tag, attributes, text = "") => {
   return made;
 };
 
-/* The first cell of a grid of heads says what its rows and columns are. */
-function corner() {
-  const cell = element("th", "head →", { scope: "col" });
-  cell.append(document.createElement("br"), "layer ↓");
-  return cell;
-}
-
 function colour(fraction) {
   const half = fraction < 0.5, part = (half ? fraction : fraction - 0.5) * 200;
   return `color-mix(in oklab, var(--ramp${half ? 1 : 2}) ${part.toFixed(1)}%, var(--ramp${half ? 0 : 1}))`;
@@ -67,7 +60,9 @@ function colour(fraction) {
 /* A table of all heads, layers as rows: arrow keys move through it, and `show` is told the head that is pointed at. */
 function headGrid(table, layers, heads, show) {
   const grid = { cells: [], focus: 0 }, { cells } = grid;
-  table.createTHead().insertRow().append(corner(), ...Array.from({ length: heads }, (_, head) => element("th", head + 1, { scope: "col" })));
+  const corner = element("th", "head →", { scope: "col", ariaLabel: "layer" });
+  corner.append(document.createElement("br"), "layer ↓");
+  table.createTHead().insertRow().append(corner, ...Array.from({ length: heads }, (_, head) => element("th", head + 1, { scope: "col" })));
   const body = table.createTBody();
   for (let layer = 0; layer < layers; layer += 1) {
     const row = body.insertRow();

@@ -6,6 +6,8 @@ import pytest
 import tomli_w
 
 from experiments.config.config import ConfigError, resolved
+from experiments.inputs.corpora import open_corpora
+from experiments.record.provenance import Start, machine_record
 from experiments.reproduce import readings, record, registry
 from experiments.reproduce.registry import select_findings
 from experiments.reproduce.reproduce import Invocation, before_the_run, leaving, rejudge, reproduce
@@ -13,8 +15,8 @@ from experiments.statements.finding import FindingError, Paper, PaperFindings
 from experiments.statements.numbers import margin
 from experiments.statements.rule import LearnedRule, Rule
 from experiments.statements.subject import Subject
+from mha import load_model
 from reports import Run
-from reports.run.record import RunRecord
 from tests.experiments.reproduce.conftest import FINDINGS, OBJ, finding, results
 
 
@@ -140,18 +142,16 @@ def test_a_finding_by_a_wrong_name_is_refused_with_the_one_meant(small: Path):
     assert len(select_findings(["some-pairs", "some-2020"])) == 4
 
 
-def test_a_run_is_done_where_its_config_is_the_same_and_its_scores_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))  # neither texts nor weights can be held against the record
-    config = readings.load_config(readings.get_reading("trees").path, [f"model.name={tmp_path / 'none'}"])
+def test_a_run_is_done_where_its_config_is_the_same_and_its_scores_are_there(tmp_path: Path, tiny: Path):
+    changes = [f"model.name={tiny}", 'corpus={select={name="grammar", documents=4}}']
+    config = readings.load_config(readings.get_reading("trees").path, changes)
     written = resolved(config)
     kept = tmp_path / "config.toml"
     kept.write_text(tomli_w.dumps(written), encoding="utf-8")
     assert not readings.is_done(tmp_path, config)
     (tmp_path / "scores.parquet").touch()
     assert not readings.is_done(tmp_path, config), "it has no record"
-    RunRecord().write(tmp_path / "run.json")
+    machine_record(config, load_model(str(tiny)), open_corpora(config), Start()).write(tmp_path / "run.json")
     assert readings.is_done(tmp_path, config)
     assert not readings.is_done(tmp_path, readings.load_config(kept, ["seed=99"]))
     kept.write_text(tomli_w.dumps(written | {"scoring": written["scoring"] | {"flips": 9999}}), encoding="utf-8")

@@ -262,7 +262,7 @@ def test_a_run_with_other_code_in_its_files_is_neither_continued_nor_taken_as_do
 
 
 def test_a_run_of_other_weights_or_texts_is_not_taken_as_done(base: Path, tiny: Path, tmp_path: Path) -> None:
-    """As an atlas and `reproduce` would, that keep runs; what is gone cannot be asked, and the run stays."""
+    """As an atlas and `reproduce` would, that keep runs."""
     model, texts, folder = shutil.copytree(tiny, tmp_path / "model"), tmp_path / "texts.conllu", tmp_path / "run"
     rows = "1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
     texts.write_text("".join(f"# newdoc id = {document}\n{rows}" for document in range(4)), encoding="utf-8")
@@ -274,13 +274,15 @@ def test_a_run_of_other_weights_or_texts_is_not_taken_as_done(base: Path, tiny: 
     assert is_done(folder, config)
     texts.write_text(texts.read_text("utf-8").replace("bark", "sang"), encoding="utf-8")
     assert not is_done(folder, config)
-    texts.write_text(texts.read_text("utf-8").replace("sang", "bark"), encoding="utf-8")
+    texts.write_text("no tree", encoding="utf-8")
+    assert not is_done(folder, config)
+    texts.write_text("".join(f"# newdoc id = {document}\n{rows}" for document in range(4)), encoding="utf-8")
     assert is_done(folder, config)
     weights = load_file(model / "model.safetensors")
     save_file({name: weight * 2 for name, weight in weights.items()}, model / "model.safetensors")
     assert not is_done(folder, config)
     shutil.rmtree(model)
-    assert is_done(folder, config)
+    assert not is_done(folder, config)
 
 
 def test_the_command_says_how_to_go_on(

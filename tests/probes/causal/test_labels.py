@@ -190,6 +190,8 @@ BCE = {"problem_type": "multi_label_classification"}
         (BCE | SIGMOID, None),
         (SIGMOID, torch.sigmoid),
         ({"sentence_transformers": {"version": "6"}}, torch.sigmoid),
+        ({"sbert_ce_default_activation_function": "mine.Activation"}, torch.sigmoid),
+        ({"sbert_ce_default_activation_function": "torch.nn.modules.activation.LogSigmoid"}, torch.clone),
         ({"sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity"}}, torch.clone),
         ({}, torch.clone),
     ],
