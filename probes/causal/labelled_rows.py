@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from mha.messages import OneLineError
-from probes.corpora.line_reader import shortened
-from probes.plain.text_tables import group_of, second_of, separated, table_rows
+from probes.corpora.line_reader import refuse_near, shortened
+from probes.plain.text_tables import ONCE, group_of, second_of, separated, table_rows
 
 
 class LabelError(OneLineError):
@@ -65,6 +65,7 @@ def labelled_rows(table: pd.DataFrame | Path) -> list[LabelledRow]:
 
 def _row(place: str, row: Any) -> LabelledRow:
     columns = dict(row) if isinstance(row, Mapping) else {}
+    refuse_near(columns, ONCE, place)
     text, words, label, choices = map(columns.get, ("text", "words", "label", "choices"))
     pair = second_of(columns)
     group = f"group {own}" if (own := group_of(columns)) else ""

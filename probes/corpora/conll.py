@@ -50,7 +50,7 @@ class _Part:
 
     def add(self, line: int, text: str) -> None:
         """Read the line of a word."""
-        columns = text.split("\t") if "\t" in text else text.split()
+        columns = text.split("\t") if "\t" in text else re.split(" +", text.strip(" "))
         if len(columns) < FEWEST:
             raise self.error(line, f"{len(columns)} columns, expected at least {FEWEST}, parted by tabs or spaces")
         if columns[0] != self.name:

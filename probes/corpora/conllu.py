@@ -17,6 +17,10 @@ _OF_FILE = re.compile(r"#\s*(newdoc\b|global\.)")
 "Comments that are not about one sentence: they count for the next one where no words follow them."
 
 
+APART = "an entity of an earlier sentence, but no # newdoc joins them: each sentence is a document"
+"A remark."
+
+
 def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
     """Read the documents of a CoNLL-U file one after the other, or of CoNLL-U Plus (`# global.columns`).
 
@@ -30,7 +34,7 @@ def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
     document: str | None = None
     gathered: list[Sentence] = []
     layout = ConlluLayout.of(path)
-    empty = True
+    empty, entities = True, set[str]()
     sentences, documents = UniqueIds("sentence"), UniqueIds("document")
     for block in islice(_blocks(path), first):
         empty = False
@@ -46,6 +50,10 @@ def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
                 document = block.metadata["newdoc"] or block.place(block.start)
                 documents.add(document, f"{path}:{block.start}")
         if document is None:
+            named = {mention.entity for mention in sentence.mentions}
+            if named & entities:
+                sentence = replace(sentence, remarks=(*sentence.remarks, APART))
+            entities |= named
             documents.add(sentence.id, f"{path}:{block.start}")
             yield Document(sentence.id, (sentence,))
         else:

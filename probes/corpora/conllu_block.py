@@ -86,9 +86,10 @@ class ConlluBlock:
             comment = {key: value or "" for key, value in parse_comment_line(line)}
             if "sent_id" in comment and "sent_id" in self.metadata:
                 raise self.error(number, "a second sent_id in one sentence; a blank line should end a sentence")
+            begun = "newdoc" in self.metadata
             self.metadata |= comment
             if re.match(r"#\s*newdoc\b", line):
-                self.remarks += [NO_SENTENCE] * ("newdoc" in self.metadata)
+                self.remarks += [NO_SENTENCE] * begun
                 self.metadata["newdoc"] = comment.get("newdoc id", "")
 
     @property

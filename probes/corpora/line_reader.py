@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
 from typing import IO, cast
@@ -92,6 +92,21 @@ def refuse_quoting(cell: str, where: str) -> None:
             f"{where}: {shortened(cell)} has the quotation marks that spreadsheets put around a cell; save the file "
             "without quoting"
         )
+
+
+def refuse_near(columns: Iterable[object], known: Iterable[str], where: str) -> None:
+    """Raise CorpusError for a column whose name is a `known` one but for capitals and blanks, where that is lacking."""
+    given = [*columns]
+    for name in given:
+        meant = str(name).strip().lower()
+        if meant != name and meant in known and meant not in given:
+            raise CorpusError(f"{where}: a column called {name!r}: call it {meant!r}, or something else if it is none")
+
+
+def refuse_twice(columns: Sequence[object], known: Iterable[str], where: str) -> None:
+    """Raise CorpusError for a `known` column that stands there twice."""
+    if twice := [name for name in known if columns.count(name) > 1]:
+        raise CorpusError(f"{where}: {columns.count(twice[0])} columns called {twice[0]!r}, expected one")
 
 
 def number_in(text: str) -> int | None:

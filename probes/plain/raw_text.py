@@ -59,7 +59,8 @@ class Counted(NamedTuple):
 def is_raw_text(path: Path) -> bool:
     """Return whether a path holds plain text; raises CorpusError for a file of minimal pairs."""
     if path.is_dir():
-        return not any(path.glob("[!.]*.conll")) and not any(path.glob("[!.]*.tsv")) and _holds_texts(path)
+        others = ("[!.]*.conll", "[!.]*.conllu", "[!.]*.tsv")
+        return not any(next(path.glob(one), None) for one in others) and _holds_texts(path)
     suffixes = suffixes_of(path)
     if ".tsv" in suffixes and path.is_file():
         return find_reader(path) is read_groups and has_text_column(first_line(path))
@@ -159,7 +160,17 @@ class RawText:
             f"{self.name}: {counted.linked} pairs have the second text of a pair in another document, and intervals "
         )
         linked += "and tests take them as independent; if they are not, give them one value in a column called group"
-        return (f"{self.name}: {counted.texts} texts{unit}{pairs}{empty}", *[linked] * bool(counted.linked))
+        others = f"; files of the folder that are not read: {', '.join(self._left)}" if self._left else ""
+        return (f"{self.name}: {counted.texts} texts{unit}{pairs}{empty}{others}", *[linked] * bool(counted.linked))
+
+    @property
+    def _left(self) -> list[str]:
+        """The files of a folder of texts that are none of them."""
+        if not self._files or not isinstance(self.source, Path) or not self.source.is_dir():
+            return []
+        read = {*self._files, self.source / ABOUT}
+        files = (path for path in sorted(self.source.rglob("[!.]*")) if path.is_file() and path not in read)
+        return [path.relative_to(self.source).as_posix() for path in files]
 
     @cached_property
     def _files(self) -> Sequence[Path]:

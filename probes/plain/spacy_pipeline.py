@@ -86,6 +86,8 @@ def coordinated(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
 
     >>> coordinated([1, -1, 1, 1, 3, 3], ["nsubj", "root", "punct", "conj", "cc", "conj"])  # ships sail , sink and rot
     [1, -1, 1, 1, 5, 1]
+    >>> coordinated([2, 2, -1, 2, 2], ["cc", "nsubj", "root", "cc", "conj"])  # And he left and died
+    [2, 2, -1, 4, 2]
     """
     found = list(heads)
     for word, label in enumerate(labels):
@@ -96,7 +98,7 @@ def coordinated(heads: Sequence[int], labels: Sequence[str]) -> list[int]:
             found[word] = first
         elif label == "cc":
             after = [i for i in range(word + 1, len(heads)) if labels[i] == "conj" and heads[i] == heads[word]]
-            found[word] = after[0] if after else heads[word]
+            found[word] = after[0] if after and heads[word] < word else heads[word]
     return found
 
 

@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mha.models.folders import HUB
-from probes.corpora.line_reader import CorpusError, filled_lines, numbered_lines, refuse_quoting, shortened, suffixes_of
+from probes.corpora.line_reader import (
+    CorpusError,
+    filled_lines,
+    numbered_lines,
+    refuse_near,
+    refuse_quoting,
+    refuse_twice,
+    shortened,
+    suffixes_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +88,7 @@ class Columns:
     def of(self, columns: Sequence[str], where: str) -> list[str]:
         """Return the column of texts, and that of second texts if there is one; raises CorpusError."""
         found = [text_column(columns, self.text, where)]
+        refuse_near([name for name in columns if name not in (*found, self.pair)], (SECOND, GROUP), where)
         seconds = [name for name in columns if name == (SECOND if self.pair is None else self.pair)]
         if (self.pair and not seconds) or len(seconds) > 1:
             lacking = f"{len(seconds) or 'no'} column{'s' * bool(seconds)} called {self.pair or SECOND!r}"
@@ -142,6 +152,7 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
     of these columns in the quotation marks that a spreadsheet puts into a .tsv file.
     """
     if not isinstance(path, Path):
+        refuse_twice([*path.columns], ONCE, "the data frame")
         yield from ((f"row {number}", row) for number, row in enumerate(path.to_dict("records"), start=1))
         return
     if suffixes_of(path)[-1] == ".jsonl":
@@ -149,8 +160,7 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
     if suffixes_of(path)[-1] in (".csv", ".tsv"):
         lines = separated(path)
         _, names = next(lines, (1, []))
-        if twice := [name for name in ONCE if names.count(name) > 1]:
-            raise CorpusError(f"{path}:1: {names.count(twice[0])} columns called {twice[0]!r}, expected one")
+        refuse_twice(names, ONCE, f"{path}:1")
         for number, row in lines:
             for name, cell in zip(names, row, strict=True) if suffixes_of(path)[-1] == ".tsv" else ():
                 if name in ONCE:

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NamedTuple, cast
 import pandas as pd
 
 from mha.messages import OneLineError
-from probes.corpora.line_reader import CorpusError, shortened
-from probes.plain.text_tables import Text, second_of, table_rows
+from probes.corpora.line_reader import CorpusError, refuse_near, shortened
+from probes.plain.text_tables import ONCE, Text, second_of, table_rows
 from probes.records import Document
 from probes.registry import CONTROLS, Probe, register
 from probes.targets import Targets
@@ -41,6 +41,8 @@ class Answer(NamedTuple):
     "Of a table, the row that says so."
     aligns: bool = False
     "Whether query is a word of the first text of a pair, and gold one of the second, each counted from its beginning."
+    between: tuple[tuple[str, ...], ...] = ()
+    "Where its texts are strings, what stands between their blanks."
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,18 @@ class OwnProbe:
 
     def notes(self, texts: Iterable[Document]) -> Iterator[str]:
         """Say which texts of its table are no sentence among `texts`, or several."""
-        found = Counter(key for text in texts for key in _keys(text) if key in self.rows)
+        found, other = Counter[Key](), list[str]()
+        for text in texts:
+            for key in _keys(text):
+                if key in self.rows:
+                    found[key] += 1
+                    first = self.rows[key][0]
+                    other += [first.place] * (first.between not in ((), text.texts))
+        if other:
+            yield (
+                f"{self.name}: {len(other)} texts of its table are strings with other words than stand between blanks "
+                f"(first: {other[0]}): an index counts the words of the corpus; give lists of words to be sure"
+            )
         for places, what in (
             ([rows[0].place for key, rows in self.rows.items() if not found[key]], "no sentence of the corpora"),
             ([rows[0].place for key, rows in self.rows.items() if found[key] > 1], "several sentences, all asked"),
@@ -176,7 +189,7 @@ def _indices(value: Any) -> list[int]:
     """Return an index, or several, as a list; a string is read as JSON. Raises TypeError for True and False."""
     value = json.loads(value) if isinstance(value, str) else value
     given = [*value] if isinstance(value, Iterable) else [value]
-    if any(isinstance(one, bool) for one in given):
+    if any(isinstance(one, bool) for one in given) or str(getattr(value, "dtype", "")).endswith("bool"):
         raise TypeError("a mask is no list of indices")
     return [index(one) for one in given]
 
@@ -190,13 +203,15 @@ def _rows(table: pd.DataFrame | str | Path) -> Iterator[tuple[Key, list[Answer]]
     """Yield the texts and the answers of every row of a table; raises CorpusError where a row lacks them."""
     for place, row in table_rows(table if isinstance(table, pd.DataFrame) else Path(table)):
         columns = dict(row) if isinstance(row, Mapping) else {}
+        refuse_near(columns, ONCE, place)
         text, label, pair = columns.get("text"), columns.get("label"), second_of(columns)
         texts: list[Any] = [text] if pair is None else [text, pair]
         if not isinstance(label, str | float | int | None):
             raise CorpusError(f"{place}: expected one label; got {label!r}")
         named = "all" if pd.isna(label) or label == "" else str(label)
         ends = _ends(columns, len(texts) == 2, place)
-        found = [Answer(query, gold, named, place, aligns) for query, gold, aligns in ends]
+        between = tuple(tuple(one.split()) for one in texts if isinstance(one, str))
+        found = [Answer(query, gold, named, place, aligns, between) for query, gold, aligns in ends]
         if not all(map(_is_text, texts)) or not found:
             expected = "text (a string or a list of words), query and gold, or text, text_pair and alignment"
             raise CorpusError(f"{place}: expected {expected}; got {row}")

@@ -82,8 +82,12 @@ def test_an_empty_column_of_coreference_is_remarked_where_it_is_that_of_a_whole_
 
 @pytest.mark.parametrize("begin", ["#begin document (sea);", "#begin document sea", "# begin document (sea); part 0"])
 def test_a_document_without_a_part_is_part_0_and_spaces_part_columns(begin: str, read: Read) -> None:
-    (document,) = read(begin, *(" ".join(line.split()) for line in LATER), "", END.replace("#", "# "))
+    first, *others = (" ".join(line.split()) for line in LATER)
+    columns = first.split()
+    columns[3] += "\u00a0too"
+    (document,) = read(begin, " ".join(columns), *others, "", END.replace("#", "# "))
     assert [(one.id, len(one)) for one in document.sentences] == [("sea-0-1", 4)]
+    assert document.words[0] == columns[3]
     assert len(document.mentions) == 2
 
 

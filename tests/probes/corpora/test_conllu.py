@@ -6,7 +6,7 @@ import pytest
 
 from probes.corpora.annotation.entity_brackets import SEVERAL, TWICE
 from probes.corpora.annotation.ud_trees import NO_TREE
-from probes.corpora.conllu import CorpusError, read_conllu
+from probes.corpora.conllu import APART, CorpusError, read_conllu
 from probes.corpora.conllu_block import ENTITY_OF_RANGE, NO_SENTENCE, OTHER_TEXT, PARTS
 from probes.records import Document, Mention
 
@@ -67,6 +67,9 @@ def test_newdoc_lines_make_documents_and_sentences_before_the_first_are_some_of_
     assert [(document.id, len(document.sentences)) for document in read(text)] == [
         *(("bad.conllu:1", 1), ("bad.conllu:4", 1), ("A", 2), ("bad.conllu:16", 1))
     ]
+    assert [sentence.remarks for document in read(text) for sentence in document.sentences] == [()] * 5
+    apart = read(f"{with_entities('Entity=(1)')}\n{with_entities('Entity=(2)')}\n{with_entities('Entity=(1)')}")
+    assert [document.sentences[0].remarks for document in apart] == [(), (), (APART,)]
 
 
 def test_a_newdoc_line_that_repeats_the_open_document_goes_on_with_it(read):

@@ -102,7 +102,12 @@ def test_texts_are_those_of_a_data_set_of_a_folder_or_of_a_list(write: Write, tm
     write("folder/b.txt", "Two.")
     write("folder/a.txt", "One.")
     write("folder/SOURCE.txt", "Whose they are.")
+    write("folder/more/c.csv", "text\nThree.\n")
     assert [document.id for document in read(tmp_path / "folder").stream()] == ["a.txt:1", "b.txt:1"]
+    assert read(tmp_path / "folder").notes[0].endswith("; files of the folder that are not read: more/c.csv")
+    write("treebank/LICENSE.txt", "Whose it is.")
+    write("treebank/en.conllu", "1\tx\t_\tX\t_\t_\t0\troot\t_\t_\n")
+    assert not is_raw_text(tmp_path / "treebank")
     given = open_plain(RawText((" One. Two.", "", "Three")))
     assert [(document.id, len(document.sentences)) for document in given.stream()] == [("text:1", 2), ("text:3", 1)]
     assert given.notes[0] == "texts: 2 texts; 1 rows without a text are left out"
@@ -126,6 +131,8 @@ def test_what_is_read_and_by_which_rules_makes_the_fingerprint(write: Write) -> 
     [
         ("a.txt", b"one\nd\xf6g", r"a.txt:2: not UTF-8 \(byte 0xf6\)"),
         ("a.csv", "text,sentence\nx,y\n", "a.csv:1: 2 columns called text or sentence"),
+        ("a.csv", "text,Text_Pair\nx,y\n", "a.csv:1: a column called 'Text_Pair': call it 'text_pair'"),
+        ("a.jsonl", '{"text": "x", "group ": 1}\n', "a.jsonl:1: a column called 'group ': call it 'group'"),
         ("a.json", '{"text": "x"}\n{"text": "y"}\n', r"a.json: not JSON \(.*; one value a line is .jsonl\)"),
         ("a.jsonl", '{"text": "x"}\n{"text": \n', r"a.jsonl:2: not JSON"),
         ("a.jsonl", '{"text": 3}\n', "a.jsonl:1: 'text' is 3, expected a text$"),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from mha.planted.heads import word_model
 from probes import registry
@@ -87,7 +88,14 @@ def test_texts_of_a_table_that_the_corpora_lack_or_have_twice_are_counted() -> N
         "mine: 1 of the 3 texts of its table stand in no sentence of the corpora (first: row 4)",
         "mine: 1 of the 3 texts of its table stand in several sentences, all asked (first: row 1)",
     ]
-    assert [*probe.notes(map(text, [*ASKED]))] == []
+    dog = define("dog", pd.DataFrame([("The dog's tail.", 1, 0)], columns=["text", "query", "gold"]))
+    assert isinstance(dog, OwnProbe)
+    assert [note.partition(" are ")[0] for note in dog.notes([text(["The", "dog", "'s", "tail", "."])])] == [
+        "dog: 1 texts of its table"
+    ]
+    assert [note.rpartition("(")[2][:12] for note in probe.notes(map(text, [*ASKED]))] == ["first: row 4"], (
+        "cut otherwise"
+    )
 
 
 def test_a_table_of_answers_is_a_corpus_of_each_of_its_texts_once(tmp_path: Path) -> None:
@@ -107,6 +115,7 @@ def test_a_table_of_answers_is_a_corpus_of_each_of_its_texts_once(tmp_path: Path
         ({2: []}, r"query 2, gold \[\]: 'are' has no right word; leave it out"),
         ({2: 1.0}, "query 2, gold 1.0: expected the index of a word, and the indices of its right words"),
         ({2: [False, True]}, r"query 2, gold \[False, True\]: expected the index of a word"),  # a mask
+        ({2: torch.tensor([False, True])}, r"query 2, gold tensor\(\[False,  True\]\): expected the index of a word"),
         ({"2": "[1"}, "query '2', gold '\\[1': expected the index of a word"),
         (None, r"expected \{query: \[right words\]\}, got None"),
     ],
@@ -167,6 +176,12 @@ def test_a_file_with_a_column_twice_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("text,query,gold,gold\na b,0,1,0\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=r"rows\.csv:1: 2 columns called 'gold', expected one$"):
         define("mine", tmp_path / "rows.csv")
+    twice = pd.DataFrame([("a b", 0, 1, 0)], columns=["text", "query", "gold", "gold"])
+    with pytest.raises(CorpusError, match=r"the data frame: 2 columns called 'gold', expected one$"):
+        define("mine", twice)
+    (tmp_path / "near.csv").write_text("text,query,gold,Label\na b,0,1,x\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"near\.csv:2: a column called 'Label': call it 'label', or something else"):
+        define("mine", tmp_path / "near.csv")
 
 
 @pytest.mark.parametrize("line", ["[1]", "{", '{"text": "a b", "query": null, "gold": 1}'])
