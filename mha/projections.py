@@ -63,6 +63,8 @@ def output_weights(model: nn.Module, module: nn.Module, name: str) -> Tensor:
     if isinstance(module, OwnAttention):
         return module.output_weights()
     projection = output_projection(model, name)
+    if hasattr(projection, "base_layer"):
+        raise HookError(f"{name}: its output projection has an adapter beside its weight; merge that first")
     weight = projection.weight
     assert isinstance(weight, Tensor)
     weight = weight if type(projection).__name__ == "Conv1D" else weight.T

@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 import warnings
+from collections import Counter
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -63,8 +64,25 @@ def without_adapters(model: Any) -> Any:
     if not (hasattr(model, "peft_config") and hasattr(model, "merge_and_unload")):
         return model
     switched_off = any(getattr(part, "disable_adapters", False) is True for part in model.modules())
+    if switched_off and any(hasattr(part, "original_module") for part in model.modules()):
+        what = "its adapter is switched off, and it has parts that were trained beside that (modules_to_save)"
+        raise ModelError(f"{type(model).__name__}: {what}; give the base, or the model with its adapter")
+    if not switched_off:
+        _refuse_tied(model, type(model).__name__)
     copy = deepcopy(model)
     return copy.unload() if switched_off else copy.merge_and_unload()
+
+
+def _refuse_tied(adapted: Any, where: object) -> None:
+    """Raise ModelError where an adapter changes a matrix that two parts of a model share: merged, both would change."""
+    shared = Counter(id(one) for part in adapted.modules() for one in part.parameters(recurse=False))
+    for name, part in adapted.named_modules():
+        weight = getattr(getattr(part, "base_layer", None), "weight", None)
+        if weight is not None and shared[id(weight)] > 1:
+            raise ModelError(
+                f"{where}: the adapter changes {name.removeprefix(STEM)}, whose matrix another part shares, so that it "
+                "cannot be merged; untie the base (tie_word_embeddings) before training the adapter"
+            )
 
 
 def merged(folder: Path, base: Path, config: dict[str, Any]) -> Path:
@@ -117,6 +135,7 @@ def _merge(folder: Path, base: Path, config: dict[str, Any], target: Path) -> No
             raise ModelError(f"{folder / ADAPTER_WEIGHTS}: with the base {base}, {what} {key!r}")
         of_head = tensors.pop(key, None) is not None
         headless |= of_head and key in expected  # trained for other labels than the base's head has
+    _refuse_tied(adapted, folder)
     peft.set_peft_model_state_dict(adapted, {**expected, **tensors})
     whole: Any = adapted.merge_and_unload()
     kept = whole.base_model if headless else whole

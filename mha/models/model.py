@@ -232,7 +232,9 @@ def _as_measured(model: Model, key: str) -> Model:
     shape = measured(model, key if isinstance(model.module, Encoder) else f"{key}-{model.sha256[:16]}-{model.source}")
     longest = model.max_pieces if shape.positions is None else min(model.max_pieces, shape.positions)
     padding = model.padding if shape.pads else None
-    return replace(model, layers=shape.layers, heads=shape.heads, max_pieces=longest, padding=padding)
+    other = f"layers are counted by attention maps: there are {shape.layers}, and config.json says {model.layers}"
+    notes = (*model.notes, *[other] * (shape.layers != model.layers))
+    return replace(model, layers=shape.layers, heads=shape.heads, max_pieces=longest, padding=padding, notes=notes)
 
 
 def _has_types(module: nn.Module) -> bool:

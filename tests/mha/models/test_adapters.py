@@ -14,7 +14,7 @@ import transformers as hub
 from safetensors.torch import load_file, save_file
 
 from headscope import load
-from mha import MaskedLM, ModelError, load_model, record
+from mha import HookError, MaskedLM, ModelError, load_model, record
 from probes.causal.labels import TEXTS, Classifier
 from tests.mha.models.test_masked_prediction import SIZE, save_words
 
@@ -77,6 +77,32 @@ def test_adapters_that_transformers_added_are_refused(adapted: Adapted) -> None:
     model.add_adapter(lora())
     with pytest.raises(ModelError, match=r"BertModel: .* by add_adapter; give it as peft\.get_peft_model makes it"):
         load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base"))
+
+
+@pytest.mark.parametrize("target", ["decoder", "word_embeddings"])
+def test_an_adapter_of_a_matrix_that_two_parts_share_is_refused(target: str, adapted: Adapted) -> None:
+    folder, model = adapted(bert(), lora(target_modules=["query", target]))
+    for given in (
+        lambda: load_model(str(folder)),
+        lambda: load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base")),
+    ):
+        with pytest.raises(ModelError, match=rf"{target}, whose matrix another part shares"):
+            given()
+
+
+def test_parts_trained_beside_an_adapter_that_is_switched_off_are_refused(adapted: Adapted) -> None:
+    folder, model = adapted(bert(), lora(modules_to_save=["cls"]))
+    with model.disable_adapter(), pytest.raises(ModelError, match=r"switched off, and .* \(modules_to_save\)"):
+        load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base"))
+
+
+def test_what_heads_write_is_not_read_beside_an_adapter(adapted: Adapted) -> None:
+    _, model = adapted(bert(), lora(target_modules=["attention.output.dense"]))
+    with (
+        pytest.raises(HookError, match=r"has an adapter beside its weight; merge that first"),
+        record(model.base_model.model, ["head_write"]),
+    ):
+        model(IDS)
 
 
 def test_a_head_for_other_labels_than_the_base_s_is_not_taken_for_the_base_s_own(adapted: Adapted) -> None:

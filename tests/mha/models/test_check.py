@@ -50,6 +50,16 @@ def test_a_model_without_a_table_of_positions_reads_what_its_config_says(opened:
     assert opened("gpt_neox").max_pieces == 20
 
 
+def test_layers_without_attention_are_told(opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    types, size = ["conv", "full_attention"] * 2, {"hidden_size": 16, "intermediate_size": 32}
+    heads = {"num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 4}
+    module = hub.Lfm2Model(hub.Lfm2Config(vocab_size=40, layer_types=types, pad_token_id=0, **size, **heads))
+    monkeypatch.setattr(f"{__name__}.built", lambda *_, **__: module)
+    model = opened("lfm2")
+    assert model.layers == 2
+    assert "layers are counted by attention maps: there are 2, and config.json says 4" in model.notes
+
+
 def test_a_model_that_needs_more_than_text_is_refused_by_name(opened: Callable[..., Any]) -> None:
     with pytest.raises(ModelError, match=r"it cannot be run on pieces of text alone: .*xx_XX"):
         opened("xmod", default_language="xx_XX")
