@@ -160,7 +160,9 @@ class RawText:
             f"{self.name}: {counted.linked} pairs have the second text of a pair in another document, and intervals "
         )
         linked += "and tests take them as independent; if they are not, give them one value in a column called group"
-        others = f"; files of the folder that are not read: {', '.join(self._left)}" if self._left else ""
+        left = self._left
+        first = f"{', '.join(left[:3])}{', …' * (len(left) > 3)}"
+        others = f"; {len(left)} other files of the folder are not read ({first})" if left else ""
         return (f"{self.name}: {counted.texts} texts{unit}{pairs}{empty}{others}", *[linked] * bool(counted.linked))
 
     @property
