@@ -65,7 +65,7 @@ def without_adapters(model: Any) -> Any:
         return model
     switched_off = any(getattr(part, "disable_adapters", False) is True for part in model.modules())
     if switched_off and any(hasattr(part, "original_module") for part in model.modules()):
-        what = "its adapter is switched off, and it has parts that were trained beside that (modules_to_save)"
+        what = "its adapter is disabled, and it has parts that were trained beside that (modules_to_save)"
         raise ModelError(f"{type(model).__name__}: {what}; give the base, or the model with its adapter")
     if not switched_off:
         _refuse_tied(model, type(model).__name__)

@@ -90,9 +90,9 @@ def test_an_adapter_of_a_matrix_that_two_parts_share_is_refused(target: str, ada
             given()
 
 
-def test_parts_trained_beside_an_adapter_that_is_switched_off_are_refused(adapted: Adapted) -> None:
+def test_parts_trained_beside_an_adapter_that_is_disabled_are_refused(adapted: Adapted) -> None:
     folder, model = adapted(bert(), lora(modules_to_save=["cls"]))
-    with model.disable_adapter(), pytest.raises(ModelError, match=r"switched off, and .* \(modules_to_save\)"):
+    with model.disable_adapter(), pytest.raises(ModelError, match=r"disabled, and .* \(modules_to_save\)"):
         load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base"))
 
 
