@@ -25,8 +25,9 @@ from experiments.run.folder import reopened
 from mha import Ablate, Model, ModelError, intervene
 from mha.causal.pruning import PruningError, encoder_in, even, smaller, zeroed
 from mha.causal.sweep import TextBatch
-from mha.models.folders import find_model, read_model_config
-from mha.models.hub import load_hub_class
+from mha.files import tensor_files
+from mha.models.folders import copy_modules, find_model, outer_folder, read_model_config
+from mha.models.hub import POOLER, load_hub_class
 from mha.models.model import typed
 from mha.models.tokenizer import SENTENCES
 from probes.causal.ablation import SELECTED, ZERO, Heads, HeadSet, head_name, measure
@@ -100,7 +101,8 @@ def prune_run(
     names, items = _section(config, by)
     behaviours = [*_held_out(around, names, items, on)]
     costs = [row for one, items in behaviours for row in _costs(around, one, items, chosen)]
-    models = _written(find_model(config.model.reference), model, chosen, out)
+    place = copy_modules(outer_folder(config.model.reference), out)
+    models = _written(find_model(config.model.reference), model, chosen, place)
     first = behaviours[0][0]
     texts = first.texts(max(first.batches(BATCH_PIECES), key=len))
     difference = _difference(model, models[1], chosen, texts)
@@ -242,7 +244,10 @@ def _save(model: Any, source: Path, out: Path) -> None:
 
     before = read_model_config(source)
     dtype = getattr(torch, str(before.get("dtype") or before.get("torch_dtype")), torch.float32)
-    model.to(dtype).save_pretrained(out)
+    weights = model.to(dtype).state_dict()
+    if not any(POOLER.search(name) for name in tensor_files(source)):  # else `transformers` writes a random one
+        weights = {name: one for name, one in weights.items() if not POOLER.search(name)}
+    model.save_pretrained(out, state_dict=weights)
     tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=True)
     tokenizer.save_pretrained(out)
     again = AutoTokenizer.from_pretrained(out, local_files_only=True)

@@ -77,20 +77,28 @@ def skipped() -> int:
     return len(_known.get())
 
 
-def copies(output: Any, count: int) -> Any:
+def copies(output: Any, batch: int, count: int) -> Any:
     """Return what a layer returned for a batch as it were for `count` copies of the batch, one after the other."""
-    if isinstance(output, Tensor):
-        return output.repeat(count, *[1] * (output.ndim - 1))
-    if isinstance(output, tuple):
-        return tuple(copies(part, count) for part in output)
+    if isinstance(output, Tensor):  # a bias by position is the same for all texts
+        return output.repeat(count, *[1] * (output.ndim - 1)) if len(output) == batch else output
+    if isinstance(output, tuple | list):
+        return type(output)(copies(part, batch, count) for part in output)
     return output
 
 
+def _by_batch(output: Any) -> bool:
+    """Return whether what a layer returned for one text are tensors of one text, alone or in tuples and lists."""
+    if isinstance(output, Tensor):
+        return len(output) == 1
+    return output is None or (isinstance(output, tuple | list) and all(map(_by_batch, output)))
+
+
 def skippable_layers(model: nn.Module, ids: Tensor) -> list[nn.Module]:
-    """Return the layers of a model, one for each attention call; none where layers cannot be told apart by calls.
+    """Return the layers of a model, one for each attention call; none where they cannot be told apart, or copied.
 
     They are the members of one ModuleList in which the calls were seen, in its order and one call each. Layers that are
-    shared (ALBERT), or that make several calls, are not.
+    shared (ALBERT), or that make several calls, are not, nor such as do not return texts one after the other (XLNet).
+    `ids` are one text, of two pieces or more.
     """
     called: list[nn.Module] = []
 
@@ -104,5 +112,7 @@ def skippable_layers(model: nn.Module, ids: Tensor) -> list[nn.Module]:
         if isinstance(part, nn.ModuleList) and len(part) == len(called):
             members = [set(layer.modules()) for layer in part]
             if all(module in own for module, own in zip(called, members, strict=True)):
-                return list(part)
+                with torch.inference_mode(), resumable(model, layers := list(part)), keeping() as kept:
+                    model(input_ids=ids)
+                return layers if all(map(_by_batch, kept.values())) else []
     return []

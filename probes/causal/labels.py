@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from mha.device import device_of, moved
 from mha.encoder.encoder import Entry
 from mha.files import read_json
-from mha.models.folders import find_model, outer_folder, read_model_config
+from mha.models.folders import SETTINGS, find_model, outer_folder, read_model_config
 from mha.models.hub import HeadMissingError
 from mha.models.masked_prediction import with_head
 from mha.models.model import Model, OfModel, typed
@@ -220,13 +220,20 @@ class Classifier(OfModel):
 
 
 def _says_sigmoid(folder: Path, config: Any) -> bool:
-    """Return whether a folder is of a CrossEncoder of sentence-transformers whose number has a sigmoid, its default."""
-    own = read_json(path) if (path := folder / "config_sentence_transformers.json").is_file() else {}
+    """Return whether a folder is of a CrossEncoder of sentence-transformers whose number has a sigmoid, its default.
+
+    Raises ModelError where it is read behind another function.
+    """
+    own = read_json(path) if (path := folder / SETTINGS).is_file() else {}
     written, older = getattr(config, "sentence_transformers", None) or {}, "sbert_ce_default_activation_function"
     if own.get("model_type", "CrossEncoder" if written or hasattr(config, older) else "") != "CrossEncoder":
         return False
     named = own.get("activation_fn") or written.get("activation_fn") or getattr(config, older, None)
-    return not str(named).startswith("torch.") or str(named).endswith(".Sigmoid")  # other code is not run
+    if not str(named).startswith("torch.") or str(named).endswith(".Sigmoid"):  # code of one's own is not run there
+        return True
+    if not str(named).endswith(".Identity"):
+        raise ModelError(f"{folder}: a CrossEncoder whose number is behind {named}: expected Sigmoid or Identity")
+    return False
 
 
 def _refuse_other(model: Model, kind: str) -> None:

@@ -1,6 +1,7 @@
 """Models of runs without some heads: which go, what is written, and what is said of it."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import transformers as hub
+from safetensors.torch import load_file
 from torch import Tensor
 
 from experiments.run.config import load_config
@@ -58,6 +60,32 @@ def test_a_pruned_folder_opens_in_transformers_with_the_outputs_of_the_ablated_m
     assert "2 of 4 heads pruned, by name: 1-2, 2-1" in said
     assert "of full size, pruned heads are zero; transformers opens it as BertForMaskedLM" in said
     assert "in memory, mha.causal.pruning.smaller takes the heads out: smaller by" in said
+
+
+@pytest.mark.parametrize("inner", ["", "0_Transformer"])
+def test_what_sentence_transformers_saved_around_a_model_is_kept_and_no_weight_made_up(
+    inner: str, base: Path, speaker: Path, headscope: Callable[..., Any], tmp_path: Path
+) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "small"
+    shutil.copytree(speaker, whole / inner)
+    model = hub.AutoModel.from_pretrained(speaker, add_pooling_layer=True)
+    weights = {name: one for name, one in model.state_dict().items() if "pooler" not in name}
+    model.save_pretrained(whole / inner, state_dict=weights)
+    files = {
+        "modules.json": json.dumps([{"idx": n, "path": path} for n, path in enumerate([inner, "1_Pooling", "2_Gone"])]),
+        "1_Pooling/config.json": '{"pooling_mode": "cls"}',
+        "config_sentence_transformers.json": '{"prompts": {"query": "query: "}, "default_prompt_name": "query"}',
+        f"{inner}/sentence_bert_config.json": '{"max_seq_length": 9}',
+    }
+    (whole / "1_Pooling").mkdir()
+    for name, text in files.items():
+        (whole / name.lstrip("/")).write_text(text)
+    folder = run(load_config(base, [f'model.name="{whole}"']), tmp_path / "runs", page=False)
+    assert headscope("prune", folder, "--heads", "1-2", "--out", out).code == 0
+    assert {name: (out / name.lstrip("/")).read_text() for name in files} == files
+    assert load_file(out / inner / "model.safetensors").keys() == weights.keys()
+    assert load_model(str(out)).notes == load_model(str(whole)).notes
+    assert (out / "pruned.json").is_file()
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,9 @@ MODELS: dict[str, Callable[[], Model]] = {
     "albert, whose layers are shared": lambda: hub("albert"),
     "deberta-v2": lambda: hub("deberta-v2"),
     "xlm, whose list of layers is one of attention modules": lambda: hub("xlm"),
+    "t5, whose layers hand on a bias of no batch": lambda: model_of(built("t5").encoder),
+    "openai-gpt, whose layers return lists": lambda: hub("openai-gpt"),
+    "xlnet, whose batch is not the first dimension": lambda: hub("xlnet"),
 }
 
 

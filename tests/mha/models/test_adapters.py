@@ -153,6 +153,7 @@ def beside(folder: Path) -> None:
     for path in (folder.parent / "base").iterdir():
         shutil.copy(path, folder)
     shutil.rmtree(folder.parent / "base")
+    name(folder, ".")
 
 
 def name(folder: Path, base: str) -> None:
@@ -172,6 +173,18 @@ def test_the_base_may_lie_anywhere(edit: Callable[[Path], None], adapted: Adapte
     with torch.no_grad():
         expected = model.merge_and_unload().eval().base_model(IDS)[0]
         torch.testing.assert_close(load_model(str(folder)).run(IDS, None), expected, rtol=0, atol=1e-5)
+
+
+def test_weights_beside_an_adapter_are_not_taken_for_its_base_unasked(adapted: Adapted) -> None:
+    folder, model = adapted(hub.AlbertForMaskedLM(hub.AlbertConfig(**SIZE, embedding_size=8)), lora())
+    with torch.no_grad():
+        merged = model.merge_and_unload().eval()
+        merged.save_pretrained(folder)  # which leaves adapter_config.json and its weights where they are
+        expected = merged.base_model(IDS)[0]
+        torch.testing.assert_close(load_model(str(folder)).run(IDS, None), expected, rtol=0, atol=1e-5)
+    shutil.rmtree(folder.parent / "base")
+    with pytest.raises(ModelError, match=r'which is no folder here.* weights beside it are "\." if they are the base'):
+        load_model(str(folder))
 
 
 def lose_a_tensor(folder: Path) -> None:

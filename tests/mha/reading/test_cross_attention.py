@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers as hub
 
-from mha import SEP, Encoder, ModelError, align, collate, export_encoder, load_model, merge
+from mha import CLS, SEP, Encoder, ModelError, align, collate, export_encoder, load_model, merge
 from mha.pieces import Pieces
 from mha.reading.cross_attention import KINDS, cross_maps, decoder_input
 from tests.mha.decoders import BART, SIZES, save_model
@@ -55,6 +55,26 @@ def test_the_decoder_reads_its_start_and_the_target_without_its_end(bart: str) -
     assert told.word.tolist() == [-1, -1, 0, 1]
     bare = decoder_input(model, Pieces(np.array([9, 10], np.int32), np.array([0, 1], np.int32), 2))
     assert bare.ids.tolist() == [3, 9, 10], "a tokenizer that writes no end"
+
+
+def test_a_target_begins_with_its_own_language(tmp_path: Path) -> None:
+    vocabulary = {piece: i for i, piece in enumerate(["<s>", "<pad>", "</s>", "<unk>", "<mask>", *"▁adhips"])}
+    tokenizer = hub.NllbTokenizer(vocab=vocabulary, merges=[], src_lang="eng_Latn", tgt_lang="deu_Latn")
+    sizes = {"vocab_size": len(tokenizer), "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+    hub.M2M100Model(hub.M2M100Config(**{**BART, **sizes, "decoder_start_token_id": 2})).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = load_model(str(tmp_path), whole=True)
+    theirs = tokenizer("a ship", text_target="das")
+    source, target = align(model.tokenizer, [["a", "ship"], ["das"]])
+    assert source.ids.tolist() == theirs["input_ids"]
+    told = decoder_input(model, target)
+    assert told.ids.tolist() == [2, *theirs["labels"][:-1]]
+    assert tokenizer.convert_ids_to_tokens(told.ids)[:3] == ["</s>", "deu_Latn", "▁"]
+    assert told.word.tolist() == [CLS, CLS, 0, 0, 0, 0]
+    tokenizer.tgt_lang = None
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match=r"add tgt_lang to tokenizer_config\.json, as src_lang is 'eng_Latn'"):
+        decoder_input(load_model(str(tmp_path), whole=True), target)
 
 
 def test_rows_of_words_that_attend_to_another_text_sum_to_one(bart: str) -> None:

@@ -62,7 +62,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("xlm", "flaubert"), XLM),
     **dict.fromkeys(("bart", "mbart", "pegasus", "marian", "blenderbot", "blenderbot-small", "m2m_100"), BART),
     **dict.fromkeys(("t5", "mt5", "umt5"), T5),
-    "gpt2": GPT2 | SPECIAL,
+    **dict.fromkeys(("gpt2", "openai-gpt"), GPT2 | SPECIAL),
     "gptj": GPT2 | {"rotary_dim": 4},
     **dict.fromkeys(("gpt_neox", "phi", "phi3", "olmo", "olmo2", "biogpt", "granite", "falcon"), SIZES),
     **dict.fromkeys(
