@@ -8,17 +8,18 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from probes.corpora.conllu_block import ConlluBlock, ConlluLayout
+from probes.corpora.conllu_block import NEWDOC, ConlluBlock, ConlluLayout
 from probes.corpora.line_reader import CorpusError as CorpusError
 from probes.corpora.line_reader import UniqueIds, numbered_lines
 from probes.records import Document, Sentence
 
-_OF_FILE = re.compile(r"#\s*(newdoc\b|global\.)")
+_OF_FILE = re.compile(rf"{NEWDOC.pattern}|#\s*global\.")
 "Comments that are not about one sentence: they count for the next one where no words follow them."
 
 
 APART = "an entity of an earlier sentence, but no # newdoc joins them: each sentence is a document"
-"A remark."
+UNREAD = "its document is named by doc_id, which is not read: # newdoc id = ... opens a document"
+"Remarks."
 
 
 def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
@@ -51,8 +52,8 @@ def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
                 documents.add(document, f"{path}:{block.start}")
         if document is None:
             named = {mention.entity for mention in sentence.mentions}
-            if named & entities:
-                sentence = replace(sentence, remarks=(*sentence.remarks, APART))
+            remarks = [APART] * bool(named & entities) + [UNREAD] * ("doc_id" in block.metadata)
+            sentence = replace(sentence, remarks=(*sentence.remarks, *remarks))
             entities |= named
             documents.add(sentence.id, f"{path}:{block.start}")
             yield Document(sentence.id, (sentence,))

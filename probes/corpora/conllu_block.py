@@ -40,7 +40,9 @@ ENTITY_OF_RANGE = "Entity of a multiword token, read as that of its words"
 UNDERSCORE = "word that is nothing but _"
 
 _NOTHING = ("_", "")
-_OF_SENTENCE = re.compile(r"#\s*(sent_id|text|newdoc|newpar)\b")
+NEWDOC = re.compile(r"#\s*newdoc(_id)?\b")
+
+_OF_SENTENCE = re.compile(rf"{NEWDOC.pattern}|#\s*(sent_id|text|newpar)\b")
 "Comments that belong before the words."
 
 
@@ -70,7 +72,7 @@ class ConlluBlock:
     lines: Sequence[tuple[int, str]]
     "Number and text of those that are not blank."
     metadata: dict[str, str] = field(init=False)
-    "Comment lines as key and value; `# newdoc id = x` and `# newdoc` both under newdoc."
+    "Comment lines as key and value; `# newdoc id = x`, `# newdoc_id = x` and `# newdoc` all under newdoc."
     remarks: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,9 +90,9 @@ class ConlluBlock:
                 raise self.error(number, "a second sent_id in one sentence; a blank line should end a sentence")
             begun = "newdoc" in self.metadata
             self.metadata |= comment
-            if re.match(r"#\s*newdoc\b", line):
+            if NEWDOC.match(line):
                 self.remarks += [NO_SENTENCE] * begun
-                self.metadata["newdoc"] = comment.get("newdoc id", "")
+                self.metadata["newdoc"] = next(iter(comment.values()), "")
 
     @property
     def start(self) -> int:

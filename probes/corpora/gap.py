@@ -69,6 +69,9 @@ def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
     end = begin + len(said)
     if not said.strip() or text[begin:end] != said:
         raise CorpusError(f"{where}: at character {begin} of the text stands {text[begin:end]!r}, expected {said!r}")
+    if any(at and all(one.lower() != one.upper() for one in text[at - 1 : at + 1].ljust(2)) for at in (begin, end)):
+        around = text[max(begin - 8, 0) : end + 8]
+        raise CorpusError(f"{where}: {name} {said!r} begins or ends inside a word, at {begin} in {around!r}")
     return begin, end
 
 

@@ -257,11 +257,12 @@ def read_table(path: Path) -> Iterator[Item]:
 
 def _row(names: list[str], line: str, where: str, lines: str = "") -> dict[str, str]:
     try:
-        columns = next(csv.reader([line], delimiter="\t"), [])
-    except csv.Error:  # a carriage return within a line, or a column without end
+        columns = next(csv.reader([line], delimiter="\t", strict=True), [])
+    except csv.Error:  # a carriage return within a line, a column without end, or a quote that none of csv is
         columns = []
     if len(columns) != len(names):
-        raise CorpusError(f"{where}: expected {lines}{len(names)} columns, got {line[:40]!r}")
+        quoted = "; a cell with a quote in it stands in quotes, its own doubled" * ('"' in line)
+        raise CorpusError(f"{where}: expected {lines}{len(names)} columns, got {line[:40]!r}{quoted}")
     return dict(zip(names, columns, strict=True))
 
 

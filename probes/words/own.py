@@ -141,6 +141,8 @@ class OwnProbe:
         for word in (query, *gold):
             if not 0 <= word < len(words):
                 raise AnswerError(f"{where}: there is no word {word}; the words are 0 to {len(words) - 1}")
+        if len(gold) == len(words) > 2 and {*gold} <= {0, 1}:
+            raise AnswerError(f"{where}: expected the indices of right words, not a 0 or 1 for each word")
         if not gold or query in gold:
             wrong = "cannot be its own gold" if gold else "has no right word"
             raise AnswerError(f"{where}: {words[query]!r} {wrong}; leave it out, or give another word")

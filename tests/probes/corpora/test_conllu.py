@@ -6,7 +6,7 @@ import pytest
 
 from probes.corpora.annotation.entity_brackets import SEVERAL, TWICE
 from probes.corpora.annotation.ud_trees import NO_TREE
-from probes.corpora.conllu import APART, CorpusError, read_conllu
+from probes.corpora.conllu import APART, UNREAD, CorpusError, read_conllu
 from probes.corpora.conllu_block import ENTITY_OF_RANGE, NO_SENTENCE, OTHER_TEXT, PARTS
 from probes.records import Document, Mention
 
@@ -68,6 +68,10 @@ def test_newdoc_lines_make_documents_and_sentences_before_the_first_are_some_of_
         *(("bad.conllu:1", 1), ("bad.conllu:4", 1), ("A", 2), ("bad.conllu:16", 1))
     ]
     assert [sentence.remarks for document in read(text) for sentence in document.sentences] == [()] * 5
+    other = read(text.replace("# newdoc id", "# newdoc_id").replace("# newdoc\n", "# newdoc_id = B\n"))
+    assert [(document.id, len(document.sentences)) for document in other][2:] == [("A", 2), ("B", 1)]
+    named = read(f"# doc_id = A\n{DOG}\n# newdoc id = B\n# doc_id = B\n{DOG}")
+    assert [document.sentences[0].remarks for document in named] == [(UNREAD,), ()]
     apart = read(f"{with_entities('Entity=(1)')}\n{with_entities('Entity=(2)')}\n{with_entities('Entity=(1)')}")
     assert [document.sentences[0].remarks for document in apart] == [(), (), (APART,)]
 

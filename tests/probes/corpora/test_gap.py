@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from probes.corpora.gap import HEADER, read_gap
+from probes.corpora.line_reader import CorpusError
 from probes.records import Document, Mention
 
 Read = Callable[..., list[Document]]
@@ -56,3 +57,9 @@ def test_a_passage_without_a_page_is_a_document_of_its_own_and_first_counts_pass
     rows = (row(), row(ID="dev-2", URL=""), row(ID="dev-3"))
     assert [document.id for document in read(*rows)] == ["Storms", "dev-2", "Storms"]
     assert len(read(*rows, first=2)) == 2
+
+
+@pytest.mark.parametrize(("said", "begin"), [("he", TEXT.index("she") + 1), ("By", TEXT.index("By"))])
+def test_a_name_inside_a_word_is_refused(said: str, begin: int, read: Read) -> None:
+    with pytest.raises(CorpusError, match=f"gap.tsv:2: B '{said}' begins or ends inside a word, at {begin} in"):
+        read(row(**{"B": said, "B-offset": str(begin), "A": "met", "A-offset": str(TEXT.index("met"))}))

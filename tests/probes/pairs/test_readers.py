@@ -139,6 +139,11 @@ def test_both_forms_take_the_place_of_the_verb_of_a_nonce_sentence(write: Write)
 FAULTS = [
     ("a.jsonl", (json.dumps(SINGS | {"wo": ""}),), "a.jsonl:1: 'wo' is '', expected text; columns of MultiBLiMP are"),
     ("a.tsv", [*tabbed(SINGS)[:1], "Das Kind singt."], "a.tsv:2: expected 8 columns, got 'Das Kind singt.'"),
+    (
+        "a.tsv",
+        [line.replace('""', "").replace("Das Kind singt.", '"Das" Kind singt.') for line in tabbed(SINGS)],
+        "a.tsv:2: expected 8 columns, got .*; a cell with a quote in it stands in quotes, its own doubled",
+    ),
     ("a.txt", ("True\tships sink", "True\tships sink"), "a.txt:2: expected 'False', a tab and a sentence"),
     ("a.txt", ("True\tships sink",), "a.txt:1: the last True has no False after it"),
     ("a.txt", ('True\t"A ship, it is said, sinks"',), "a.txt:1: .* has the quotation marks that spreadsheets put"),

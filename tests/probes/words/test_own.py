@@ -99,7 +99,7 @@ def test_texts_of_a_table_that_the_corpora_lack_or_have_twice_are_counted() -> N
 
 def test_a_table_of_answers_is_a_corpus_of_each_of_its_texts_once(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("text,query,gold\nThe keys,0,1\nSo is it,0,1\nThe keys,1,0\n", encoding="utf-8")
-    (tmp_path / "texts.csv").write_text("text,query\nThe keys,0\nThe keys,1\n", encoding="utf-8")
+    (tmp_path / "texts.csv").write_text("text,query,gold\nThe keys,why,a\nThe keys,who,b\n", encoding="utf-8")
     found = [[text for _, text, _ in RawText(tmp_path / name).texts()] for name in ("rows.csv", "texts.csv")]
     assert found == [["The keys", "So is it"], ["The keys", "The keys"]]
 
@@ -115,6 +115,7 @@ def test_a_table_of_answers_is_a_corpus_of_each_of_its_texts_once(tmp_path: Path
         ({2: 1.0}, "query 2, gold 1.0: expected the index of a word, and the indices of its right words"),
         ({2: [False, True]}, r"query 2, gold \[False, True\]: expected the index of a word"),  # a mask
         ({2: torch.tensor([False, True])}, r"query 2, gold tensor\(\[False,  True\]\): expected the index of a word"),
+        ({2: [0, 1, 0, 0, 0]}, r"query 2, .*: expected the indices of right words, not a 0 or 1 for each word"),
         ({"2": "[1"}, "query '2', gold '\\[1': expected the index of a word"),
         (None, r"expected \{query: \[right words\]\}, got None"),
     ],
