@@ -71,11 +71,16 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def weights_path(folder: Path) -> Path:
-    """Return the file of a folder's weights, or the index of their shards; raises WeightsError where there is none."""
-    for path in (folder / WEIGHTS, folder / INDEX):
-        if path.is_file():
-            return path
-    raise WeightsError(f"{folder / WEIGHTS} does not exist{_instead(folder)}")
+    """Return the file of a folder's weights, or the index of their shards; raises WeightsError where there is none.
+
+    It is the one that config.json names as transformers_weights, as in `transformers`.
+    """
+    named = (read_json(folder / CONFIG) if (folder / CONFIG).is_file() else {}).get("transformers_weights")
+    for name in [named] if named else [WEIGHTS, INDEX]:
+        if (folder / name).is_file():
+            return folder / name
+    instead = f"; {CONFIG} names it as transformers_weights" if named else _instead(folder)
+    raise WeightsError(f"{folder / (named or WEIGHTS)} does not exist{instead}")
 
 
 def _instead(folder: Path) -> str:
@@ -116,7 +121,7 @@ def tensor_files(folder: Path) -> dict[str, Path]:
     Raises WeightsError for a file or shard that is missing, broken, or a pointer of git-lfs.
     """
     path = weights_path(folder)
-    if path.name == WEIGHTS:
+    if path.suffix != ".json":
         return dict.fromkeys(_names(path), path)
     shards = read_json(path).get("weight_map")
     if not isinstance(shards, dict) or not all(isinstance(file, str) for file in shards.values()):

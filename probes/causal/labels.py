@@ -86,6 +86,10 @@ class Classifier(OfModel):
         if kind == CHOICES:
             module.forward = partial(_one_choice, module.forward)
             return cls(model, module, ())
+        if sorted(config.id2label) != [*range(config.num_labels)]:
+            numbers = ", ".join(map(str, config.id2label))
+            wanted = f"0 to {config.num_labels - 1}, the places of its logits"
+            raise ModelError(f"{model.name}: config.json has id2label of {numbers}: expected {wanted}")
         names = tuple(str(config.id2label[number]) for number in range(config.num_labels))
         found = cls(model, module, names)
         found = found if found._pads() else replace(found, model=replace(model, padding=None))

@@ -13,6 +13,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from mha import Encoder, ModelError, export_encoder, load_model
+from mha.files import WeightsError
 from mha.models.folders import DESCRIPTIONS, NAMED, find_model
 from tests.mha.models.test_masked_prediction import save_words
 from tests.mha.models.test_text_pairs import MODELS
@@ -181,6 +182,19 @@ def test_where_sentence_transformers_embeds_otherwise_or_puts_a_prompt_before_te
     settings["default_prompt_name"] = "query"
     (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
     assert "puts 'query: ' before every text, not done here" in load_model(str(folder)).notes[-1]
+
+
+def test_weights_are_read_from_the_file_that_the_config_names(folder: Path) -> None:
+    expected = load_model(str(folder))
+    (folder / "model.safetensors").rename(folder / "other.safetensors")
+    save_file({"a": torch.zeros(1)}, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "transformers_weights": "other.safetensors"}))
+    found, ids = load_model(str(folder)), torch.tensor([[1, 2, 3]])
+    assert torch.equal(found.run(ids, None), expected.run(ids, None))
+    (folder / "other.safetensors").unlink()
+    with pytest.raises(WeightsError, match=r"other\.safetensors does not exist; config\.json names it"):
+        load_model(str(folder))
 
 
 def test_a_list_of_modules_above_the_folder_of_a_model_may_be_anything(folder: Path) -> None:

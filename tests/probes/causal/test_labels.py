@@ -191,7 +191,6 @@ BCE = {"problem_type": "multi_label_classification"}
         (SIGMOID, torch.sigmoid),
         ({"sentence_transformers": {"version": "6"}}, torch.sigmoid),
         ({"sbert_ce_default_activation_function": "mine.Activation"}, torch.sigmoid),
-        ({"sbert_ce_default_activation_function": "torch.nn.modules.activation.LogSigmoid"}, torch.clone),
         ({"sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity"}}, torch.clone),
         ({}, torch.clone),
     ],
@@ -214,6 +213,22 @@ def test_one_logit_is_a_yes_or_no_under_bce_and_else_a_number_of_a_cross_encoder
         loss = float(torch.nn.functional.binary_cross_entropy_with_logits(given, gold))
         assert found[VALUE] == pytest.approx(-loss, abs=1e-5)
         assert found[ACCURACY] == pytest.approx(float(((given > 0) == (gold > 0)).float().mean()))
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (
+            {"num_labels": 1, "sbert_ce_default_activation_function": "torch.nn.modules.activation.LogSigmoid"},
+            r"number is behind torch\.nn\.modules\.activation\.LogSigmoid: expected Sigmoid or Identity",
+        ),
+        ({"id2label": {1: "bad", 2: "good"}}, "id2label of 1, 2: expected 0 to 1, the places of its logits"),
+    ],
+)
+def test_a_classifier_whose_numbers_cannot_be_read_is_refused(said: dict[str, Any], message: str) -> None:
+    module = BertForSequenceClassification(BertConfig(**said, **SIZE, **BERT))
+    with pytest.raises(ModelError, match=message):
+        decided(load(module, tokenizer()), pd.DataFrame({"text": texts(4), "label": [1.0, 2.0] * 2}))
 
 
 def test_special_tokens_of_ones_own_are_read_as_transformers_reads_them() -> None:
