@@ -139,8 +139,9 @@ def _pair(cases: pd.DataFrame, away: str, home: str) -> Cell:
     return Cell(kept.text, f"selected here: {row['selected']}", sort=kept.sort)
 
 
-def sentences(across: pd.DataFrame, cases: pd.DataFrame) -> Iterator[str]:
+def sentences(across: pd.DataFrame) -> Iterator[str]:
     """Say for each model how often heads selected on one corpus have a grade on another, beside what else has one."""
+    cases = role_cases(across)
     for model in dict.fromkeys(across["model"]):
         own = cases[cases["model"] == model]
         if own.empty:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from reports.blocks.block import Block, Charts, Fold, Paragraph, Points, Section, TableBlock, Terms
 from reports.blocks.page import Page
 from reports.blocks.short import short_form, short_table
-from reports.compare.across import kept_labels, label_table, pair_table, role_cases
+from reports.compare.across import kept_labels, label_table, pair_table, role_cases, sentences
 from reports.compare.atlas_record import ATLAS_TABLES, AtlasFacts, AtlasRecord, AtlasRun
 from reports.compare.atlas_shares import DOCUMENTS, ITEMS, label_shares, share_chart, share_table
 from reports.compare.atlas_summary import (
@@ -216,7 +216,7 @@ def _page(record: AtlasRecord, folder: Path) -> Page:
         short=tuple(
             short_form(
                 opening,
-                summary(record)[-1:] if len({run.model for run in record.runs}) == 1 and len(record.across) else [],
+                [*sentences(record.across)] if len({run.model for run in record.runs}) == 1 else [],
                 f"headscope atlas {record.name}",
                 "every run, label and direction, and heads across corpora; atlas.csv and across.csv have all numbers",
                 [chart for block in pairs if isinstance(block, Charts) for chart in block.charts],
@@ -291,14 +291,15 @@ def drawn_heads(rows: Sequence[AtlasRow]) -> list[Dot]:
     """Return the heads of the first rows over their strongest baselines, those that were scored."""
     dots = []
     for row in rows[:MOST]:
-        for group, head in row.by_group.items():
-            series = " · ".join(group)
+        for names, head in row.by_group.items():
+            series = " · ".join(names)
             said = (
                 f"{row.title}, {series}: {head.head} {percent(head.accuracy)} %; {head.strongest} "
                 f"{percent(head.strongest_accuracy)} %"
             )
-            below = Dot(row.title, series, series, head.strongest_accuracy, said, "stroke")
-            dots += [below, Dot(row.title, series, series, head.accuracy, said, filled=bool(head.grade))]
+            group = task(row.probe, row.label, row.variant)
+            below = Dot(group, series, series, head.strongest_accuracy, said, "stroke")
+            dots += [below, Dot(group, series, series, head.accuracy, said, filled=bool(head.grade))]
     return [dot for dot in dots if dot.value == dot.value]
 
 

@@ -9,7 +9,6 @@ from statistics import mode
 
 import pandas as pd
 
-from reports.compare.across import role_cases
 from reports.compare.across import sentences as across_sentences
 from reports.compare.atlas_record import AtlasRecord, AtlasRun
 from reports.formats import names
@@ -144,7 +143,7 @@ def _sentences(record: AtlasRecord) -> Iterator[str]:
     if rows and (most := max(rows, key=lambda row: row.graded)).graded:
         ties = sum(row.graded == most.graded for row in rows) - 1
         yield _most_graded(most, ties)
-    yield from across_sentences(record.across, role_cases(record.across))
+    yield from across_sentences(record.across)
 
 
 def _most_graded(row: AtlasRow, ties: int) -> str:

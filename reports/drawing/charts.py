@@ -27,6 +27,7 @@ FORMATS: Final = ("pdf", "png", "svg")
 "What a chart can be drawn as."
 
 PAPER: Final[Mapping[str, str]] = {
+    "bg": "#ffffff",
     "ink": "#1a1d21",
     "muted": "#56606b",
     "line": "#dde2e7",
@@ -112,8 +113,8 @@ def _marks(low: float, high: float) -> list[float]:
     return [round(number * step, 10) for number in range(first, math.floor(high / step) + 1)]
 
 
-COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
-"Okabe and Ito's colours without black and yellow, which vanish on one of the two grounds."
+COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#7f7f7f", "#7a5195")
+"Okabe and Ito's colours, grey and purple in the place of black and yellow, which vanish on one of the two grounds."
 
 INK: Final = "#1a1d21"
 HEAD_BLUE, BASELINE_ORANGE = "#0072b2", "#d55e00"

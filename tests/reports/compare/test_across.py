@@ -99,7 +99,7 @@ def test_pairs_of_corpora_are_ordered_and_none_is_left_out() -> None:
 def test_each_model_has_a_sentence_with_what_else_has_a_grade() -> None:
     without = ROWS.iloc[:2].assign(model="bare", home_grade=0)
     rows = pd.concat([ROWS, without], ignore_index=True)
-    assert [*sentences(rows, role_cases(rows))] == [
+    assert [*sentences(rows)] == [
         "m: heads selected with a grade on one corpus have a grade on another in 50.0 % of 6 cases (label, direction "
         "and ordered pair of corpora). Heads selected there do in 83.3 %, some head does in 83.3 %, and the other "
         "specialised heads of the first corpus do in 16.0 % on average.",

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from reports.compare.across import role_cases, sentences
+from reports.blocks.block import Paragraph
+from reports.compare.across import sentences
 from reports.compare.atlas import ATLAS_PAGE, grid_table, run_table
 from reports.compare.atlas_record import ACROSS, ATLAS, AtlasRecord, AtlasRun
 from reports.compare.atlas_shares import label_shares, share_table
@@ -122,7 +123,7 @@ def test_the_summary_has_plain_sentences(record: AtlasRecord, hostile: str) -> N
         "The label–direction pair with a stable grade in most runs is “attends from a verb to its object” (dependency: "
         "obj, head->dependent): 3 of 4 runs; selected heads in such runs: minilm on ewt 4-7 in 2 of 2 seeds, minilm on "
         "gum 3-2.",
-        *sentences(record.across, role_cases(record.across)),
+        *sentences(record.across),
     )
 
 
@@ -200,6 +201,16 @@ def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: Atl
     ATLAS_PAGE.write_page(again)
     assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
     assert len(pd.read_csv(again / "atlas.csv")) == len(record.answers)
+
+
+def test_what_is_published_of_one_model_says_what_heads_do_on_other_corpora(record: AtlasRecord) -> None:
+    def said(one: AtlasRecord) -> list[str]:
+        return [block.text for block in ATLAS_PAGE.page(one, Path()).short if isinstance(block, Paragraph)]
+
+    own = replace(record, runs=record.runs[:4], across=record.across[record.across["model"] == "minilm"])
+    (told,) = sentences(own.across)
+    assert told in said(own)
+    assert not set(sentences(record.across)) & set(said(record))
 
 
 def test_runs_with_a_page_are_linked(folder: Path, tmp_path: Path) -> None:

@@ -69,9 +69,10 @@ def test_a_chart_that_is_no_vega_lite_is_refused_in_tests():
 
 
 def test_series_beyond_the_colours_are_dashed():
-    found = series_styles([str(number) for number in range(8)])
-    assert [look.dashed for look in found.values()] == [False] * 6 + [True] * 2
-    assert found["6"].colour == found["0"].colour == COLOURS[0]
+    found = series_styles([str(number) for number in range(10)])
+    assert [look.dashed for look in found.values()] == [False] * 8 + [True] * 2
+    assert len({look.colour for look in found.values()}) == 8
+    assert found["8"].colour == found["0"].colour == COLOURS[0]
 
 
 def test_vega_is_one_script_under_a_megabyte_that_says_whose_it_is():
