@@ -297,7 +297,7 @@ def drawn_heads(rows: Sequence[AtlasRow]) -> list[Dot]:
                 f"{row.title}, {series}: {head.head} {percent(head.accuracy)} %; {head.strongest} "
                 f"{percent(head.strongest_accuracy)} %"
             )
-            group = task(row.probe, row.label, row.variant)
+            group = task(row.probe, row.label, row.variant).removeprefix("attends ")
             below = Dot(group, series, series, head.strongest_accuracy, said, "stroke")
             dots += [below, Dot(group, series, series, head.accuracy, said, filled=bool(head.grade))]
     return [dot for dot in dots if dot.value == dot.value]

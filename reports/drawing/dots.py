@@ -16,7 +16,7 @@ NAME, LINE, GAP = 20, 13, 10
 
 RECALL: Final = "recall on the report split, %"
 
-LETTERS: Final = 52
+LETTERS: Final = 56
 "Of the name of a group; a phone has no room for more."
 
 

@@ -27,8 +27,8 @@ MOST: Final = 12
 WIDE: Final = 54
 "Letters of a line of a label."
 
-STEP: Final = 26
-"Pixels of a row beside baselines: labels may have two lines."
+STEP, LINE = 26, 15
+"Pixels of a row beside baselines, at least, and of a line of its label."
 
 WIDER: Final = 40
 "Pixels left of labels, which may be set in a wider font than the one that measured them."
@@ -116,8 +116,9 @@ def beside_baselines(heads: Sequence[BestHead]) -> alt.LayerChart:
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), tooltip=[*NUMBERS]
     )
     strongest = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="strongest_accuracy:Q")
+    lines = max(1 + name.count("\n") for name in rows["role"])
     return alt.LayerChart(layer=[span, strongest, dots]).properties(
-        width=380, height=alt.Step(STEP), padding={"left": WIDER, "right": 5, "top": 5, "bottom": 5}
+        width=380, height=alt.Step(max(STEP, LINE * lines)), padding={"left": WIDER, "right": 5, "top": 5, "bottom": 5}
     )
 
 
