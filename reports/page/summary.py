@@ -43,6 +43,8 @@ UNMEASURED: Final = (
 EFFECT_WORDS: Final = 50
 "Words that sentences about causal effects have at the most, after the first; their sections have all."
 
+UNCONTROLLED: Final = "No controls: an untrained model might do as well."
+
 STABILITY: Final = "Stability of selection"
 "The reason that says how often the same head is selected."
 
@@ -64,9 +66,14 @@ class Opening:
     uncertainty: tuple[Reason, ...]
 
     @property
+    def uncontrolled(self) -> str:
+        """That there were no controls; "" where there were, which the table names."""
+        return self.controls if self.controls == UNCONTROLLED else ""
+
+    @property
     def effect(self) -> str:
         """The first sentence about causal effects, or that none were measured."""
-        return "Causal effects were not measured." if self.effects == (UNMEASURED,) else self.effects[0]
+        return "Causal effects: unmeasured." if self.effects == (UNMEASURED,) else self.effects[0]
 
     @property
     def first_effects(self) -> tuple[str, ...]:
@@ -93,7 +100,7 @@ def opening(best: Best, run: RunFolder, verdicts: Verdicts, baselines: Sequence[
 def _controls(baselines: Sequence[ComparedBaseline]) -> str:
     """Return the controls of a run in a sentence."""
     named = [one.name for one in baselines if one.is_control]
-    return f"Controls: {', '.join(named)}." if named else "No controls: an untrained model might do as well."
+    return f"Controls: {', '.join(named)}." if named else UNCONTROLLED
 
 
 def _effects(run: RunFolder, verdicts: Verdicts, heads: Sequence[str]) -> tuple[str, ...]:

@@ -42,13 +42,13 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
     select, report = (corpus_name(record, split) for split in ("select", "report"))
     rivals = "baseline or control" if rule.controlled else "baseline"
     note = (
-        f"Selected on {select}, evaluated on {report}; brackets: 95 % intervals. Significant: over "
-        f"{points(rule.margin)} points above the strongest {rivals}, corrected for all tests. Specialised: "
-        "significant in a linguistic role."
+        "Accuracy [95 % interval]: how often the right word gets most attention. Selected on "
+        f"{select}, evaluated on {report}. Significant: over {points(rule.margin)} points above the strongest "
+        f"{rivals}, corrected for all tests; specialised: that in a linguistic role."
     )
     said = {verdict(row) for row in rows}
-    note += " Undecided: neither shown nor excluded; more text may tell." * ("undecided" in said)
-    note += " Borderline: with other random seeds of the controls sometimes otherwise." * ("borderline" in said)
+    note += " Undecided: neither shown nor excluded." * ("undecided" in said)
+    note += " Borderline: under some redraws of controls." * ("borderline" in said)
     columns = answer_columns(rule, _does)
     return replace(TextTable.of(title, columns, rows, note), frame=best_frame(rows))
 

@@ -50,12 +50,12 @@ def test_the_first_screen_counts_heads_and_says_on_what_and_beside_what_they_wer
     )
     assert [one[0] for one in said.table] == ["from an object to its verb"]
     assert said.table.note == (
-        "Selected on one (1,000 sentences), evaluated on two (500 sentences, 64 documents); brackets: 95 % intervals. "
-        "Significant: over 5 points above the strongest baseline or control, corrected for all tests. Specialised: "
-        "significant in a linguistic role."
+        "Accuracy [95 % interval]: how often the right word gets most attention. Selected on one (1,000 sentences), "
+        "evaluated on two (500 sentences, 64 documents). Significant: over 5 points above the strongest baseline or "
+        "control, corrected for all tests; specialised: that in a linguistic role."
     )
-    assert said.controls == "Controls: random weights."
-    assert (said.effects, said.effect) == ((UNMEASURED,), "Causal effects were not measured.")
+    assert (said.controls, said.uncontrolled) == ("Controls: random weights.", "")
+    assert (said.effects, said.effect) == ((UNMEASURED,), "Causal effects: unmeasured.")
     assert said.results == (
         "Linguistic labels and directions, without pools and subsets: 4; a head is significant in 1, no head in 1 (by "
         "a test), and 2 are undecided.",
@@ -139,7 +139,7 @@ def test_without_controls_nothing_is_said_to_be_beyond_them() -> None:
     verdicts = Verdicts(RunThresholds(controlled=False), (FOUND,))
     said = opening({"dependency": [row()]}, RUN, verdicts, CONTROLS[1:])
     assert "above the strongest baseline, corrected" in said.table.note
-    assert said.controls == "No controls: an untrained model might do as well."
+    assert said.controls == said.uncontrolled == "No controls: an untrained model might do as well."
     assert "control" not in " ".join([*said.results, *dict(said.uncertainty).values()])
 
 
