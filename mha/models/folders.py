@@ -215,6 +215,23 @@ def sentence_notes(folder: Path, tokenizer: Tokenizer) -> Iterator[str]:
         yield f"{path.name} puts {prompt!r} before every text, not done here: give texts that begin so"
 
 
+def has_sigmoid(folder: Path, config: Any) -> bool:
+    """Return whether a folder is of a CrossEncoder of sentence-transformers whose number has a sigmoid, its default.
+
+    Raises ModelError where it is read behind another function.
+    """
+    own = read_json(path) if (path := folder / SETTINGS).is_file() else {}
+    written, older = getattr(config, "sentence_transformers", None) or {}, "sbert_ce_default_activation_function"
+    if own.get("model_type", "CrossEncoder" if written or hasattr(config, older) else "") != "CrossEncoder":
+        return False
+    named = own.get("activation_fn") or written.get("activation_fn") or getattr(config, older, None)
+    if not str(named).startswith("torch.") or str(named).endswith(".Sigmoid"):  # code of one's own is not run there
+        return True
+    if not str(named).endswith(".Identity"):
+        raise ModelError(f"{folder}: a CrossEncoder whose number is behind {named}: expected Sigmoid or Identity")
+    return False
+
+
 def _embeds(folder: Path, module: Mapping[str, Any]) -> str:
     """Return in words by what a module changes an embedding that is the mean of vectors; "" where it does not."""
     kind = str(module.get("type", "")).rpartition(".")[2]

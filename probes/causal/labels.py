@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -21,8 +20,7 @@ from torch import Tensor, nn
 
 from mha.device import device_of, moved
 from mha.encoder.encoder import Entry
-from mha.files import read_json
-from mha.models.folders import SETTINGS, find_model, outer_folder, read_model_config
+from mha.models.folders import find_model, has_sigmoid, outer_folder, read_model_config
 from mha.models.hub import HeadMissingError
 from mha.models.masked_prediction import with_head
 from mha.models.model import Model, OfModel, typed
@@ -94,7 +92,7 @@ class Classifier(OfModel):
         found = cls(model, module, names)
         found = found if found._pads() else replace(found, model=replace(model, padding=None))
         one = found.regression and len(names) == 1
-        return replace(found, sigmoid=one and _says_sigmoid(outer_folder(model.name), config))
+        return replace(found, sigmoid=one and has_sigmoid(outer_folder(model.name), config))
 
     @torch.no_grad()
     def _pads(self) -> bool:
@@ -221,23 +219,6 @@ class Classifier(OfModel):
         numbers = [number_of(one) for one in several(row.label) if self._named(one) is None]
         marks = self.several and len(numbers) == len(self.labels) and {*numbers} <= {0, 1}
         return not marks and any(number >= 0 for number in numbers)
-
-
-def _says_sigmoid(folder: Path, config: Any) -> bool:
-    """Return whether a folder is of a CrossEncoder of sentence-transformers whose number has a sigmoid, its default.
-
-    Raises ModelError where it is read behind another function.
-    """
-    own = read_json(path) if (path := folder / SETTINGS).is_file() else {}
-    written, older = getattr(config, "sentence_transformers", None) or {}, "sbert_ce_default_activation_function"
-    if own.get("model_type", "CrossEncoder" if written or hasattr(config, older) else "") != "CrossEncoder":
-        return False
-    named = own.get("activation_fn") or written.get("activation_fn") or getattr(config, older, None)
-    if not str(named).startswith("torch.") or str(named).endswith(".Sigmoid"):  # code of one's own is not run there
-        return True
-    if not str(named).endswith(".Identity"):
-        raise ModelError(f"{folder}: a CrossEncoder whose number is behind {named}: expected Sigmoid or Identity")
-    return False
 
 
 def _refuse_other(model: Model, kind: str) -> None:

@@ -200,9 +200,8 @@ def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         for row in rows:
             if row and columns not in (None, len(row)):
-                wrong = (
-                    f"{len(row)} columns, expected {columns} as in line 1{QUOTING * (suffixes_of(path)[-1] == '.csv')}"
-                )
+                quoting = QUOTING * (suffixes_of(path)[-1] == ".csv")
+                wrong = f"{len(row)} columns, expected {columns} as in line 1{quoting}"
                 raise CorpusError(f"{path}:{rows.line_num}: {wrong}")
             if row or columns is None:
                 yield rows.line_num, row
