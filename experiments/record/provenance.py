@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from experiments.config.config import Config
+from experiments.config.config import Config, flat_keys, resolved
 from mha import Encoder, Model
 from mha.device import name_of_precision
 from mha.models.packages import sha256
@@ -83,10 +83,14 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
 
 
 def own_files(config: Config) -> dict[str, str] | None:
-    """Return the sha256 of each file with probes, measures or a score that a config names; None where it names none."""
-    score = config.behaviour.score
-    named = [*(config.probes.files or ()), *config.measures, *([] if score is None else [str(score)])]
-    return {name: sha256([Path(name)]) for name in named} or None
+    """Return the sha256 of each file of code, rows or pairs that a config names; None where it names none.
+
+    Files of its corpora, and folders, are left out.
+    """
+    values = flat_keys({table: keys for table, keys in resolved(config).items() if table not in ("corpus", "model")})
+    named = [str(one) for _, value in values for one in (value if isinstance(value, list) else [value])]
+    paths = {name: Path(name) for name in named if Path(name).is_absolute()}
+    return {name: sha256([path]) for name, path in paths.items() if path.is_file()} or None
 
 
 def _predicts_masked(model: Model) -> bool | None:

@@ -52,9 +52,9 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
 
 
 def is_done(folder: Path, config: Config) -> bool:
-    """Return whether `folder` holds a whole run of this config, but for `[page]`, of today's code, corpora and weights.
+    """Return whether `folder` holds a whole run of this config, but for `[page]`, of today's code, texts and weights.
 
-    What can no longer be read is not the same. Labelled rows, minimal pairs and ratings are not looked at.
+    What can no longer be read is not the same. Folders and named sets of minimal pairs and ratings are not looked at.
     """
     there = (folder / CONFIG).is_file() and (folder / "scores.parquet").is_file()
     if not there or _differences(folder / CONFIG, config):

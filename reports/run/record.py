@@ -156,7 +156,7 @@ class RunRecord:
     frequencies: ListFacts | None = None
     "The list of word frequencies; None where no probe has read one."
     files: Mapping[str, str] | None = None
-    "By path: the sha256 of files of your own with probes, measures or a score; None where the config names none."
+    "By path: the sha256 of files of your own with code, rows or pairs; None where the config names none."
     stages: Mapping[str, float] = field(default_factory=dict)
     "Seconds, by stage of the run."
     dropped: tuple[Lost, ...] = ()

@@ -306,15 +306,15 @@ def test_what_only_one_run_has_and_what_else_differs_is_noted(plant: Callable[..
     assert "In 1 label–variant pairs the runs scored different numbers of words." in said
 
 
-def test_runs_with_other_baselines_or_changed_probes_are_noted(plant: Callable[..., str]) -> None:
+def test_runs_with_other_baselines_or_other_files_of_one_name_are_noted(plant: Callable[..., str]) -> None:
     folders = plant("one"), plant("other", config='[probes]\nbaselines = ["offset"]\n')
     for folder, changed in zip(folders, "ab", strict=True):
         record = json.loads((Path(folder) / "run.json").read_text())
-        files = {"/mine/probe.py": changed, "/mine/same.py": "c", f"/mine/{changed}.py": changed}
+        files = {f"/{changed}/rows.csv": changed, "/mine/same.py": "c", f"/mine/{changed}.py": changed}
         (Path(folder) / "run.json").write_text(json.dumps(record | {"files": files}))
     (pair,) = compared(*folders)
     assert "different controls or baselines" in " ".join(pair.notes)
-    assert "probe.py, code of your own, changed between the runs." in pair.notes
+    assert "rows.csv: a file of this name has other content in the other run." in pair.notes
 
 
 @pytest.mark.parametrize(
