@@ -24,10 +24,12 @@ from experiments.run.scope import Part
 from experiments.training.checkpoint_reader import CheckpointAnswers, CheckpointReader
 from experiments.training.checkpoints import Checkpoint
 from mha import load_model
+from mha.training.train import train
 from probes import registry
 from reports.run.record import RunRecord
 from tests.experiments.conftest import Said
 from tests.experiments.training.test_train import FOLLOWED, RUN, TOML
+from tests.small_training import SETTINGS, make_task
 
 NAME = "resumed"
 HINT = "The finished parts are kept: the same command with --resume continues the run."
@@ -231,6 +233,20 @@ def test_a_file_that_changed_since_is_refused(base: Path, tmp_path: Path) -> Non
     ratings.write_text("king queen 6.5\n", encoding="utf-8")
     with pytest.raises(KeptError, match=r"differs in files\..*made\.txt; leave out --resume"):
         Job.open(tmp_path / "run", made_for(config, RunRecord()), resume=True)
+
+
+def test_a_run_of_a_training_that_has_other_weights_is_not_taken_as_done(base: Path, tmp_path: Path) -> None:
+    task, training, folder = make_task(tmp_path), tmp_path / "training", tmp_path / "run"
+    first = train(training, task, replace(SETTINGS, steps=2, warmup=1))
+    config = load_config(base, ["model.source='checkpoint'", f"model.name='{training}'"])
+    folder.mkdir()
+    (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
+    (folder / "scores.parquet").touch()
+    machine_record(config, load_model(str(first)), open_corpora(config), Start()).write(folder / "run.json")
+    assert is_done(folder, config)
+    shutil.rmtree(training)
+    train(training, task, replace(SETTINGS, steps=3, warmup=1))
+    assert not is_done(folder, config)
 
 
 @pytest.mark.parametrize("key", ["behaviour.score", "probes.files"])
