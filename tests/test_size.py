@@ -15,7 +15,7 @@ SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
     "lines of source": 86670,
-    "lines of tests": 49740,
+    "lines of tests": 49780,
     "files of Python": 547,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,

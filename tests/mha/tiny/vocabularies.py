@@ -80,6 +80,8 @@ def make(kind: str) -> Any:
         return made_of(**_bytes())
     if name == "LukeTokenizer":
         return made_of(**_bytes(), entity_vocab={"[PAD]": 0, "[UNK]": 1, "[MASK]": 2, "[MASK2]": 3})
+    if name == "OpenAIGPTTokenizer":
+        return made_of(**_ended())
     if name == "GemmaTokenizer":
         return made_of(**_marked())
     if "Bert" in name and name not in ("RemBertTokenizer", "CamembertTokenizer", "XLMRobertaTokenizer"):
