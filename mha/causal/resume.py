@@ -89,7 +89,7 @@ def copies(output: Any, batch: int, count: int) -> Any:
 def _by_batch(output: Any) -> bool:
     """Return whether what a layer returned for one text are tensors of one text, alone or in tuples and lists."""
     if isinstance(output, Tensor):
-        return len(output) == 1
+        return output.ndim > 0 and len(output) == 1
     return output is None or (isinstance(output, tuple | list) and all(map(_by_batch, output)))
 
 

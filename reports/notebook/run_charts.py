@@ -116,7 +116,7 @@ def beside_baselines(heads: Sequence[BestHead]) -> alt.LayerChart:
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), tooltip=[*NUMBERS]
     )
     strongest = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="strongest_accuracy:Q")
-    lines = max(1 + name.count("\n") for name in rows["role"])
+    lines = max((1 + name.count("\n") for name in rows["role"]), default=1)
     return alt.LayerChart(layer=[span, strongest, dots]).properties(
         width=380, height=alt.Step(max(STEP, LINE * lines)), padding={"left": WIDER, "right": 5, "top": 5, "bottom": 5}
     )

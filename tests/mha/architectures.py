@@ -231,7 +231,7 @@ def row(outcome: Outcome) -> str:
 
 def page(outcomes: list[Outcome]) -> str:
     """Return docs/architectures.md: what it says before its tables, and the tables anew."""
-    about = PAGE.read_text(encoding="utf-8").partition("## Read")[0]
+    about = PAGE.read_text(encoding="utf-8").partition("\n## Read")[0]
     parts = [re.sub(r"transformers \d[\d.]* alone", f"transformers {hub.__version__} alone", about)]
     for family in dict.fromkeys(one.family for one in outcomes if not one.refused):
         rows = [row(one) for one in outcomes if one.family == family and not one.refused]
