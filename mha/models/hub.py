@@ -71,6 +71,8 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
     both = config.is_encoder_decoder or hasattr(model, "shared")  # T5's encoder, saved alone
     encoder = model.get_encoder() if both and not whole else model
     assert isinstance(encoder, nn.Module)
+    if not hasattr(encoder, "config"):
+        raise ValueError(f"the encoder of a {config.model_type} is no model by itself, with a config")
     if random_seed is None:
         kept: Any = encoder
         kept.prefix, kept.left_out = info["prefix"], _checked(model, encoder, info)

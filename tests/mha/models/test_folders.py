@@ -135,6 +135,11 @@ IMAGES = {"image_size": 8, "patch_size": 4}
             {**SIZES, "vocab_size": 40, "languages": ["en_XX", "de_DE"]},
             r"add to config\.json default_language, one of \['en_XX', 'de_DE'\]",
         ),
+        (
+            "fsmt",
+            {"langs": ["en", "de"], "src_vocab_size": 40, "tgt_vocab_size": 40, "d_model": 16, "encoder_layers": 1},
+            "the encoder of a fsmt is no model by itself",
+        ),
     ],
 )
 def test_models_whose_heads_read_no_text_alone_are_refused(
