@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from mha import Encoder, ModelError, export_encoder, load_model
 from mha.files import WeightsError
-from mha.models.folders import DESCRIPTIONS, NAMED, find_model
+from mha.models.folders import DESCRIPTIONS, NAMED, find_model, has_sigmoid
 from tests.mha.models.test_masked_prediction import save_words
 from tests.mha.models.test_text_pairs import MODELS
 
@@ -187,6 +187,23 @@ def test_where_sentence_transformers_embeds_otherwise_or_puts_a_prompt_before_te
     settings["default_prompt_name"] = "query"
     (folder / "config_sentence_transformers.json").write_text(json.dumps(settings))
     assert "puts 'query: ' before every text, not done here" in load_model(str(folder)).notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({"model_type": "CrossEncoder"}, True),
+        ({"model_type": "CrossEncoder", "activation_fn": "torch.nn.modules.linear.Identity"}, False),
+        ({"model_type": "SentenceTransformer"}, False),
+    ],
+)
+def test_the_number_of_a_cross_encoder_is_behind_what_its_settings_say(
+    settings: dict[str, str], found: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    older = {"sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity"}
+    assert has_sigmoid(tmp_path, transformers.BertConfig()) == found
+    assert not has_sigmoid(tmp_path, transformers.BertConfig(**older))
 
 
 def test_weights_are_read_from_the_file_that_the_config_names(folder: Path) -> None:
