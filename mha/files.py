@@ -76,6 +76,8 @@ def weights_path(folder: Path) -> Path:
     It is the one that config.json names as transformers_weights, as in `transformers`.
     """
     named = (read_json(folder / CONFIG) if (folder / CONFIG).is_file() else {}).get("transformers_weights")
+    if named and (not isinstance(named, str) or Path(named).name != named):
+        raise WeightsError(f"{folder / CONFIG}: transformers_weights is {named!r}, expected a file of this folder")
     for name in [named] if named else [WEIGHTS, INDEX]:
         if (folder / name).is_file():
             return folder / name

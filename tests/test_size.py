@@ -14,8 +14,8 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86670,
-    "lines of tests": 49780,
+    "lines of source": 86680,
+    "lines of tests": 49830,
     "files of Python": 547,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,

@@ -155,16 +155,16 @@ def _inside(folder: Path, module: Mapping[str, Any]) -> Path | None:
 
 def copy_modules(folder: Path, to: Path) -> Path:
     """Copy to `to` what sentence-transformers saved around its model, if it did; return where the model's place is."""
-    source = transformer_folder(folder)
-    first, *others = _modules(folder) if (folder / MODULES).is_file() else [{"path": ""}]
-    target = to / str(first["path"])
+    source, whole = transformer_folder(folder), folder.resolve()
+    _, *others = _modules(folder) if (folder / MODULES).is_file() else [{}]
+    target = to / source.resolve().relative_to(whole)  # never as a list of modules writes it, which may lead elsewhere
     target.mkdir(parents=True, exist_ok=True)
     for file, place in ((folder / MODULES, to), (folder / SETTINGS, to), (source / TEXTS, target)):
         if file.is_file():
             shutil.copy(file, place)
     for inner in (_inside(folder, module) for module in others):
-        if inner is not None and inner.resolve() not in (folder.resolve(), source.resolve()):
-            shutil.copytree(inner, to / inner.relative_to(folder))
+        if inner is not None and inner.resolve() not in (whole, source.resolve()):
+            shutil.copytree(inner, to / inner.resolve().relative_to(whole), dirs_exist_ok=True)
     return target
 
 
@@ -172,7 +172,7 @@ def _base(folder: Path, config: dict[str, Any]) -> Path:
     """Return the folder of the base of an adapter: a local one, which may be its own, or one of the hub's cache."""
     name = str(config.get("base_model_name_or_path") or "")
     beside = (folder / CONFIG).is_file() and any((folder / name).is_file() for name in (WEIGHTS, INDEX))
-    for place in (Path(name).expanduser(), folder / name):
+    for place in (folder,) if name == "." else (Path(name).expanduser(), folder / name):
         own = place.resolve() == folder.resolve()
         is_model = any((place / file).is_file() for file in (CONFIG, ADAPTER, MODULES))
         if name and is_model and (beside or not own):

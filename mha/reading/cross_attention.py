@@ -43,7 +43,8 @@ def decoder_input(model: Model, target: Pieces) -> Pieces:
         raise ModelError(f"{model.name}: its config.json has no decoder_start_token_id, so its decoder cannot begin")
     end = len(target) - (target.word[-1:].tolist() == [SEP])
     begin = int(np.argmax(target.word != CLS))
-    before = [start, *(target.ids[:begin] if (language := _language(model)) is None else language)]
+    language = _language(model) if begin else None  # mBART writes it after a text
+    before = [start, *(target.ids[:begin] if language is None else language)]
     ids = np.concatenate([before, target.ids[begin:end]]).astype(np.int32)
     word = np.concatenate([[CLS] * len(before), target.word[begin:end]]).astype(np.int32)
     return Pieces(ids, word, target.words)

@@ -92,7 +92,7 @@ class ConlluBlock:
             self.metadata |= comment
             if NEWDOC.match(line):
                 self.remarks += [NO_SENTENCE] * begun
-                self.metadata["newdoc"] = next(iter(comment.values()), "")
+                self.metadata["newdoc"] = comment.get("newdoc id", comment.get("newdoc_id", ""))
 
     @property
     def start(self) -> int:

@@ -137,7 +137,7 @@ def table_texts(path: Path, columns: Columns) -> Iterator[Place]:
     """
     readers = {".jsonl": _json_lines, ".json": _json_list, ".parquet": _parquet}
     _, first = next(table_rows(path), ("", None))
-    asks = isinstance(first, dict) and "gold" in first and str(first.get("query")).isdecimal()
+    asks = isinstance(first, dict) and "gold" in first and str(first.get("query")).strip("[ ]").isdecimal()
     seen = set[Entry]()
     for place, text, group in readers.get(suffixes_of(path)[-1], _separated)(path, columns):
         if text not in seen:

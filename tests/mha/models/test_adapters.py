@@ -175,6 +175,20 @@ def test_the_base_may_lie_anywhere(edit: Callable[[Path], None], adapted: Adapte
         torch.testing.assert_close(load_model(str(folder)).run(IDS, None), expected, rtol=0, atol=1e-5)
 
 
+def test_the_base_beside_an_adapter_is_not_the_model_of_the_working_folder(
+    adapted: Adapted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, model = adapted(hub.AlbertForMaskedLM(hub.AlbertConfig(**SIZE, embedding_size=8)), lora())
+    other = shutil.copytree(folder.parent / "base", folder.parent / "other")
+    wrong = {key: 2 * one for key, one in load_file(other / "model.safetensors").items()}
+    save_file(wrong, other / "model.safetensors")
+    beside(folder)
+    monkeypatch.chdir(other)
+    with torch.no_grad():
+        expected = model.merge_and_unload().eval().base_model(IDS)[0]
+        torch.testing.assert_close(load_model(str(folder)).run(IDS, None), expected, rtol=0, atol=1e-5)
+
+
 def test_weights_beside_an_adapter_are_not_taken_for_its_base_unasked(adapted: Adapted) -> None:
     folder, model = adapted(hub.AlbertForMaskedLM(hub.AlbertConfig(**SIZE, embedding_size=8)), lora())
     with torch.no_grad():

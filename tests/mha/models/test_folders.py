@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from mha import Encoder, ModelError, export_encoder, load_model
 from mha.files import WeightsError
-from mha.models.folders import DESCRIPTIONS, NAMED, find_model, has_sigmoid
+from mha.models.folders import DESCRIPTIONS, NAMED, copy_modules, find_model, has_sigmoid
 from tests.mha.models.test_masked_prediction import save_words
 from tests.mha.models.test_text_pairs import MODELS
 
@@ -206,6 +206,14 @@ def test_the_number_of_a_cross_encoder_is_behind_what_its_settings_say(
     assert not has_sigmoid(tmp_path, transformers.BertConfig(**older))
 
 
+def test_modules_are_copied_into_the_new_folder_wherever_their_paths_lead(folder: Path) -> None:
+    before = (folder / "model.safetensors").read_bytes()
+    for path in (f"../{folder.name}", str(folder)):
+        (folder / "modules.json").write_text(json.dumps([{"idx": 0, "path": path, "type": "any.Transformer"}]))
+        assert copy_modules(folder, folder.parent / "small") == folder.parent / "small"
+    assert (folder / "model.safetensors").read_bytes() == before
+
+
 def test_weights_are_read_from_the_file_that_the_config_names(folder: Path) -> None:
     expected = load_model(str(folder))
     (folder / "model.safetensors").rename(folder / "other.safetensors")
@@ -214,6 +222,11 @@ def test_weights_are_read_from_the_file_that_the_config_names(folder: Path) -> N
     (folder / "config.json").write_text(json.dumps({**config, "transformers_weights": "other.safetensors"}))
     found, ids = load_model(str(folder)), torch.tensor([[1, 2, 3]])
     assert torch.equal(found.run(ids, None), expected.run(ids, None))
+    for named in ("../other.safetensors", 5):
+        (folder / "config.json").write_text(json.dumps({**config, "transformers_weights": named}))
+        with pytest.raises(WeightsError, match="expected a file of this folder"):
+            load_model(str(folder))
+    (folder / "config.json").write_text(json.dumps({**config, "transformers_weights": "other.safetensors"}))
     (folder / "other.safetensors").unlink()
     with pytest.raises(WeightsError, match=r"other\.safetensors does not exist; config\.json names it"):
         load_model(str(folder))

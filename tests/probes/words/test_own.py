@@ -98,7 +98,9 @@ def test_texts_of_a_table_that_the_corpora_lack_or_have_twice_are_counted() -> N
 
 
 def test_a_table_of_answers_is_a_corpus_of_each_of_its_texts_once(tmp_path: Path) -> None:
-    (tmp_path / "rows.csv").write_text("text,query,gold\nThe keys,0,1\nSo is it,0,1\nThe keys,1,0\n", encoding="utf-8")
+    (tmp_path / "rows.csv").write_text(
+        "text,query,gold\nThe keys,[0],1\nSo is it,0,1\nThe keys,1,0\n", encoding="utf-8"
+    )
     (tmp_path / "texts.csv").write_text("text,query,gold\nThe keys,why,a\nThe keys,who,b\n", encoding="utf-8")
     found = [[text for _, text, _ in RawText(tmp_path / name).texts()] for name in ("rows.csv", "texts.csv")]
     assert found == [["The keys", "So is it"], ["The keys", "The keys"]]
