@@ -14,7 +14,7 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86680,
+    "lines of source": 86700,
     "lines of tests": 49830,
     "files of Python": 547,
     "files of Python under 60 lines": 78,

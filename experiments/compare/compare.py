@@ -150,8 +150,8 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     rivals = [(config.get("controls"), config.get("probes", {}).get("baselines")) for config in configs]
     if rivals[0] != rivals[1] and not one.checkpoint:
         sentences.append("The runs have different controls or baselines, which a head with a grade must beat.")
-    files, others = ({Path(path).name: of for path, of in (side.run.record.files or {}).items()} for side in sides)
-    if changed := [name for name, of in files.items() if others.get(name, of) != of]:
+    files, others = ({(Path(path).name, of) for path, of in (side.run.record.files or {}).items()} for side in sides)
+    if changed := sorted({name for name, _ in files ^ others} & dict(files).keys() & dict(others).keys()):
         sentences.append(f"{' and '.join(changed)}: a file of this name has other content in the other run.")
     unequal = sum(
         one.best[question]["n"] != other.best[question]["n"] for question in one.best if question in other.best

@@ -60,6 +60,7 @@ class Pruned:
     """What was written, what it costs and what it saves."""
 
     folder: str
+    "That `transformers` opens: of sentence-transformers that of its Transformer."
     run: str
     by: str
     "What chose the heads."
@@ -101,15 +102,19 @@ def prune_run(
     names, items = _section(config, by)
     behaviours = [*_held_out(around, names, items, on)]
     costs = [row for one, items in behaviours for row in _costs(around, one, items, chosen)]
+    source = find_model(config.model.reference)
+    before, pruned = _without(source, model, chosen)
     place = copy_modules(outer_folder(config.model.reference), out)
-    models = _written(find_model(config.model.reference), model, chosen, place)
+    _save(pruned, source, place)
+    after = type(before).from_pretrained(place, dtype=torch.float32, local_files_only=True).eval()
+    models = [before, after, _smaller(after)]
     first = behaviours[0][0]
     texts = first.texts(max(first.batches(BATCH_PIECES), key=len))
     difference = _difference(model, models[1], chosen, texts)
     names, total, kind = [head_name(head) for head in chosen], model.layers * model.heads, type(models[0]).__name__
     weights = [one and sum(weight.numel() for weight in one.parameters()) for one in models]
     result = Pruned(
-        str(out), run.name, why, names, total, kind, difference, costs, weights, _milliseconds(models, texts)
+        str(place), run.name, why, names, total, kind, difference, costs, weights, _milliseconds(models, texts)
     )
     (out / "pruned.json").write_text(json.dumps(asdict(result), indent=1) + "\n", "utf-8")
     return result
@@ -218,15 +223,13 @@ def _costs(run: RunContext, behaviour: Behaviour, items: str, heads: Heads) -> l
     return table[columns].assign(items=items).to_dict("records")
 
 
-def _written(source: Path, model: Model, heads: Heads, out: Path) -> list[Any]:
-    """Write the folder; return the model of `source`, that of `out` and what `smaller` makes of it, or None."""
+def _without(source: Path, model: Model, heads: Heads) -> tuple[Any, Any]:
+    """Return the model of a folder, and it without heads; raises PruningError."""
     before = _open(source)
     gates = torch.ones(model.layers, model.heads)
     gates[tuple(np.array(heads).T)] = 0
     pruned = zeroed(before, gates)
-    _save(even(pruned) or pruned, source, out)
-    after = type(before).from_pretrained(out, dtype=torch.float32, local_files_only=True).eval()
-    return [before, after, _smaller(after)]
+    return before, even(pruned) or pruned
 
 
 def _open(folder: Path) -> Any:

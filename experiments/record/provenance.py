@@ -89,8 +89,9 @@ def own_files(config: Config) -> dict[str, str] | None:
     """
     values = flat_keys({table: keys for table, keys in resolved(config).items() if table not in ("corpus", "model")})
     named = [str(one) for _, value in values for one in (value if isinstance(value, list) else [value])]
-    paths = {name: Path(name) for name in named if Path(name).is_absolute()}
-    return {name: sha256([path]) for name, path in paths.items() if path.is_file()} or None
+    paths = [Path(name) for name in named if Path(name).is_absolute()]
+    paths += [path.with_suffix(".gold") for path in paths if path.suffix == ".text"]  # of minimal pairs
+    return {str(path): sha256([path]) for path in paths if path.is_file()} or None
 
 
 def _predicts_masked(model: Model) -> bool | None:

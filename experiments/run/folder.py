@@ -18,6 +18,7 @@ from experiments.training.train import find_training
 from mha.models.folders import find_model, weights_sha256
 from mha.models.model import SOURCES
 from mha.models.packages import ModelError
+from mha.models.tokenizer import load_tokenizer, tokenizer_sha256
 from mha.training.checkpoints import find_checkpoint
 from probes.corpora.corpus import data_folder
 from probes.corpora.named import NAMED_RATINGS
@@ -62,20 +63,23 @@ def is_done(folder: Path, config: Config) -> bool:
     try:
         record, corpora = read_record(folder / "run.json"), zip(SPLITS, open_corpora(config), strict=True)
         texts = all(corpus.fingerprint == record.corpus(split).fingerprint for split, corpus in corpora)
-        return texts and record.files == own_files(config) and _weights(config) in (None, record.model.sha256)
+        files, read = record.files == own_files(config), (record.model.sha256, record.model.tokenizer_sha256)
+        return texts and files and _hashes(config) in (None, read)
     except (OSError, ValueError):
         return False
 
 
-def _weights(config: Config) -> str | None:
-    """Return the sha256 of the weights that a config names; None where it trains them."""
+def _hashes(config: Config) -> tuple[str, str] | None:
+    """Return the sha256 of the weights and of the tokenizer that a config names; None where it trains them."""
     section = config.model
     if section.source == "train":
         return None
     if section.source in SOURCES:
-        return weights_sha256(find_model(section.reference))
-    training = Path(section.name)
-    return weights_sha256(find_checkpoint(find_training(training) or training, section.step))
+        folder = find_model(section.reference)
+    else:
+        training = Path(section.name)
+        folder = find_checkpoint(find_training(training) or training, section.step)
+    return weights_sha256(folder), tokenizer_sha256(load_tokenizer(folder)[0])
 
 
 def is_training(path: Path) -> bool:

@@ -81,16 +81,16 @@ def copies(output: Any, batch: int, count: int) -> Any:
     """Return what a layer returned for a batch as it were for `count` copies of the batch, one after the other."""
     if isinstance(output, Tensor):  # a bias by position is the same for all texts
         return output.repeat(count, *[1] * (output.ndim - 1)) if len(output) == batch else output
-    if isinstance(output, tuple | list):
+    if type(output) in (tuple, list):
         return type(output)(copies(part, batch, count) for part in output)
     return output
 
 
 def _by_batch(output: Any) -> bool:
-    """Return whether what a layer returned for one text are tensors of one text, alone or in tuples and lists."""
+    """Return whether what a layer returned for one text are tensors of one text, alone or in plain tuples and lists."""
     if isinstance(output, Tensor):
         return output.ndim > 0 and len(output) == 1
-    return output is None or (isinstance(output, tuple | list) and all(map(_by_batch, output)))
+    return output is None or (type(output) in (tuple, list) and all(map(_by_batch, output)))
 
 
 def skippable_layers(model: nn.Module, ids: Tensor) -> list[nn.Module]:

@@ -64,13 +64,14 @@ def without_adapters(model: Any) -> Any:
     if not (hasattr(model, "peft_config") and hasattr(model, "merge_and_unload")):
         return model
     switched_off = any(getattr(part, "disable_adapters", False) is True for part in model.modules())
-    if switched_off and any(hasattr(part, "original_module") for part in model.modules()):
-        what = "its adapter is disabled, and it has parts that were trained beside that (modules_to_save)"
-        raise ModelError(f"{type(model).__name__}: {what}; give the base, or the model with its adapter")
     if not switched_off:
         _refuse_tied(model, type(model).__name__)
+        return deepcopy(model).merge_and_unload()
     copy = deepcopy(model)
-    return copy.unload() if switched_off else copy.merge_and_unload()
+    for part in [part for part in copy.modules() if hasattr(part, "original_module")]:
+        for name in getattr(part, "modules_to_save", ()):  # which `unload` would put in the place of the original
+            part.modules_to_save[name] = part.original_module
+    return copy.unload()
 
 
 def _refuse_tied(adapted: Any, where: object) -> None:

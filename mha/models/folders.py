@@ -222,7 +222,8 @@ def has_sigmoid(folder: Path, config: Any) -> bool:
     """
     own = read_json(path) if (path := folder / SETTINGS).is_file() else {}
     written, older = getattr(config, "sentence_transformers", None) or {}, "sbert_ce_default_activation_function"
-    if own.get("model_type", "CrossEncoder" if written or hasattr(config, older) else "") != "CrossEncoder":
+    is_cross_encoder = own["model_type"] == "CrossEncoder" if "model_type" in own else written or hasattr(config, older)
+    if not is_cross_encoder:
         return False
     named = own.get("activation_fn") or written.get("activation_fn") or getattr(config, older, None)
     if not str(named).startswith("torch.") or str(named).endswith(".Sigmoid"):  # code of one's own is not run there

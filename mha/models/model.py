@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import html
 import inspect
 import threading
@@ -35,7 +34,7 @@ from mha.models.folders import (
 )
 from mha.models.hub import load_hub_model
 from mha.models.packages import ModelError
-from mha.models.tokenizer import PairForm, load_tokenizer, second_type, tokenizer_key
+from mha.models.tokenizer import PairForm, load_tokenizer, second_type, tokenizer_key, tokenizer_sha256
 from mha.own_attention import attend_fully
 
 _drawing = threading.Lock()
@@ -215,7 +214,7 @@ def load_model(
         padding=config.get("pad_token_id") or 0,
         sha256=weights_sha256(folder),
         seed=seed if source in UNTRAINED else 0,
-        tokenizer_sha256=hashlib.sha256(tokenizer.to_str().encode()).hexdigest(),
+        tokenizer_sha256=tokenizer_sha256(tokenizer),
         revision=hub_revision(name, folder),
         special={role: piece for role, piece in special.items() if piece < rows},
         pairs=pairs if _has_types(module) else replace(pairs, separator=None),

@@ -88,6 +88,11 @@ def tokenizer_key(folder: Path) -> str:
     return digest.hexdigest()[:32]
 
 
+def tokenizer_sha256(tokenizer: Any) -> str:
+    """Return the sha256 of all that a `tokenizers.Tokenizer` does."""
+    return hashlib.sha256(tokenizer.to_str().encode()).hexdigest()
+
+
 def load_tokenizer(folder: Path) -> tuple[Any, dict[str, int], PairForm]:
     """Return a folder's `tokenizers.Tokenizer`, its special tokens, role (one of SPECIAL) -> piece, and its pairs.
 

@@ -162,7 +162,8 @@ class RawText:
         linked += "and tests take them as independent; if they are not, give them one value in a column called group"
         left = self._left
         first = f"{', '.join(left[:3])}{', …' * (len(left) > 3)}"
-        others = f"; {len(left)} other files of the folder are not read ({first})" if left else ""
+        are = "files of the folder are" if len(left) > 1 else "file of the folder is"
+        others = f"; {len(left)} other {are} not read ({first})" if left else ""
         return (f"{self.name}: {counted.texts} texts{unit}{pairs}{empty}{others}", *[linked] * bool(counted.linked))
 
     @property
@@ -171,8 +172,9 @@ class RawText:
         if not self._files or not isinstance(self.source, Path) or not self.source.is_dir():
             return []
         read = {*self._files, self.source / ABOUT}
-        files = (path for path in sorted(self.source.rglob("[!.]*")) if path.is_file() and path not in read)
-        return [path.relative_to(self.source).as_posix() for path in files]
+        files = (path for path in sorted(self.source.rglob("*")) if path.is_file() and path not in read)
+        names = (path.relative_to(self.source) for path in files)
+        return [name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts)]
 
     @cached_property
     def _files(self) -> Sequence[Path]:

@@ -88,7 +88,8 @@ class Columns:
     def of(self, columns: Sequence[str], where: str) -> list[str]:
         """Return the column of texts, and that of second texts if there is one; raises CorpusError."""
         found = [text_column(columns, self.text, where)]
-        refuse_near([name for name in columns if name not in (*found, self.pair)], (SECOND, GROUP), where)
+        known = (SECOND, GROUP) if self.pair is None else (GROUP,)
+        refuse_near([name for name in columns if name not in (*found, self.pair)], known, where)
         seconds = [name for name in columns if name == (SECOND if self.pair is None else self.pair)]
         if (self.pair and not seconds) or len(seconds) > 1:
             lacking = f"{len(seconds) or 'no'} column{'s' * bool(seconds)} called {self.pair or SECOND!r}"
@@ -200,9 +201,8 @@ def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         for row in rows:
             if row and columns not in (None, len(row)):
-                quoting = QUOTING * (suffixes_of(path)[-1] == ".csv")
-                wrong = f"{len(row)} columns, expected {columns} as in line 1{quoting}"
-                raise CorpusError(f"{path}:{rows.line_num}: {wrong}")
+                wrong = f"{len(row)} columns, expected {columns} as in line 1"
+                raise CorpusError(f"{path}:{rows.line_num}: {wrong}{QUOTING * (suffixes_of(path)[-1] == '.csv')}")
             if row or columns is None:
                 yield rows.line_num, row
             columns = len(row) if columns is None else columns

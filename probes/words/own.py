@@ -14,7 +14,7 @@ import pandas as pd
 
 from mha.messages import OneLineError
 from probes.corpora.line_reader import CorpusError, refuse_near, shortened
-from probes.plain.text_tables import ONCE, Text, second_of, table_rows
+from probes.plain.text_tables import SECOND, Text, second_of, table_rows
 from probes.records import Document
 from probes.registry import CONTROLS, Probe, register
 from probes.targets import Targets
@@ -98,17 +98,19 @@ class OwnProbe:
 
     def notes(self, texts: Iterable[Document]) -> Iterator[str]:
         """Say which texts of its table are no sentence among `texts`, or several."""
-        found, other = Counter[Key](), list[str]()
+        found, other = Counter[Key](), dict[Key, str]()
         for text in texts:
             for key in _keys(text):
                 if key in self.rows:
                     found[key] += 1
-                    first = self.rows[key][0]
-                    other += [first.place] * (first.between not in ((), text.texts))
+                    answer = self.rows[key][0]
+                    if answer.between not in ((), text.texts):
+                        other[key] = answer.place
         if other:
+            first, *_ = other.values()
             yield (
                 f"{self.name}: {len(other)} texts of its table are strings with other words than stand between blanks "
-                f"(first: {other[0]}): an index counts the words of the corpus; give lists of words to be sure"
+                f"(first: {first}): an index counts the words of the corpus; give lists of words to be sure"
             )
         for places, what in (
             ([rows[0].place for key, rows in self.rows.items() if not found[key]], "no sentence of the corpora"),
@@ -205,7 +207,7 @@ def _rows(table: pd.DataFrame | str | Path) -> Iterator[tuple[Key, list[Answer]]
     """Yield the texts and the answers of every row of a table; raises CorpusError where a row lacks them."""
     for place, row in table_rows(table if isinstance(table, pd.DataFrame) else Path(table)):
         columns = dict(row) if isinstance(row, Mapping) else {}
-        refuse_near(columns, ONCE, place)
+        refuse_near(columns, ("text", SECOND, "query", "gold", "alignment", "label"), place)
         text, label, pair = columns.get("text"), columns.get("label"), second_of(columns)
         texts: list[Any] = [text] if pair is None else [text, pair]
         if not isinstance(label, str | float | int | None):

@@ -310,7 +310,8 @@ def test_runs_with_other_baselines_or_other_files_of_one_name_are_noted(plant: C
     folders = plant("one"), plant("other", config='[probes]\nbaselines = ["offset"]\n')
     for folder, changed in zip(folders, "ab", strict=True):
         record = json.loads((Path(folder) / "run.json").read_text())
-        files = {f"/{changed}/rows.csv": changed, "/mine/same.py": "c", f"/mine/{changed}.py": changed}
+        files = {f"/{changed}/rows.csv": changed, f"/{changed}/same.py": "c", f"/mine/{changed}.py": changed}
+        files |= {"/en/rows.csv": "d"}
         (Path(folder) / "run.json").write_text(json.dumps(record | {"files": files}))
     (pair,) = compared(*folders)
     assert "different controls or baselines" in " ".join(pair.notes)

@@ -235,6 +235,15 @@ def test_a_file_that_changed_since_is_refused(base: Path, tmp_path: Path) -> Non
         Job.open(tmp_path / "run", made_for(config, RunRecord()), resume=True)
 
 
+def test_pairs_in_two_files_are_hashed_with_both(base: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("sea.text", "sea.gold")]
+    for file, line in zip(files, ("it sinks", "1\tsinks\tsink\t0"), strict=True):
+        file.write_text(f"{line}\n", encoding="utf-8")
+    found = own_files(load_config(base, [f"behaviour.corpora=['{files[0]}']"]))
+    assert found is not None
+    assert [*found] == [*map(str, files)]
+
+
 def test_a_run_of_a_training_that_has_other_weights_is_not_taken_as_done(base: Path, tmp_path: Path) -> None:
     task, training, folder = make_task(tmp_path), tmp_path / "training", tmp_path / "run"
     first = train(training, task, replace(SETTINGS, steps=2, warmup=1))
@@ -294,6 +303,12 @@ def test_a_run_of_other_weights_or_texts_is_not_taken_as_done(base: Path, tiny: 
     assert is_done(folder, config)
     texts.write_text(texts.read_text("utf-8").replace("bark", "sang"), encoding="utf-8")
     assert not is_done(folder, config)
+    texts.write_text(texts.read_text("utf-8").replace("sang", "bark"), encoding="utf-8")
+    assert is_done(folder, config)
+    tokenizer = (model / "tokenizer.json").read_text("utf-8")
+    (model / "tokenizer.json").write_text(tokenizer.replace('"lowercase": true', '"lowercase": false'), "utf-8")
+    assert not is_done(folder, config)
+    (model / "tokenizer.json").write_text(tokenizer, "utf-8")
     texts.write_text("no tree", encoding="utf-8")
     assert not is_done(folder, config)
     texts.write_text("".join(f"# newdoc id = {document}\n{rows}" for document in range(4)), encoding="utf-8")

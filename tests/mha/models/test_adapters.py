@@ -90,10 +90,14 @@ def test_an_adapter_of_a_matrix_that_two_parts_share_is_refused(target: str, ada
             given()
 
 
-def test_parts_trained_beside_an_adapter_that_is_disabled_are_refused(adapted: Adapted) -> None:
-    folder, model = adapted(bert(), lora(modules_to_save=["cls"]))
-    with model.disable_adapter(), pytest.raises(ModelError, match=r"disabled, and .* \(modules_to_save\)"):
-        load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base"))
+def test_parts_trained_beside_an_adapter_that_is_disabled_have_no_part_in_the_model(adapted: Adapted) -> None:
+    folder, model = adapted(bert(), lora(modules_to_save=["word_embeddings"]))
+    with torch.no_grad(), model.disable_adapter():
+        expected = model.get_base_model().bert(IDS)[0]
+        found = load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base")).run(IDS, None)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    with torch.no_grad():
+        assert float((model.get_base_model().bert(IDS)[0] - expected).abs().max()) > 1e-3
 
 
 def test_what_heads_write_is_not_read_beside_an_adapter(adapted: Adapted) -> None:

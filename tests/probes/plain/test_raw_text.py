@@ -103,8 +103,9 @@ def test_texts_are_those_of_a_data_set_of_a_folder_or_of_a_list(write: Write, tm
     write("folder/a.txt", "One.")
     write("folder/SOURCE.txt", "Whose they are.")
     write("folder/more/c.csv", "text\nThree.\n")
+    write("folder/.git/HEAD", "main")
     assert [document.id for document in read(tmp_path / "folder").stream()] == ["a.txt:1", "b.txt:1"]
-    assert read(tmp_path / "folder").notes[0].endswith("; 1 other files of the folder are not read (more/c.csv)")
+    assert read(tmp_path / "folder").notes[0].endswith("; 1 other file of the folder is not read (more/c.csv)")
     write("treebank/LICENSE.txt", "Whose it is.")
     write("treebank/en.conllu", "1\tx\t_\tX\t_\t_\t0\troot\t_\t_\n")
     assert not is_raw_text(tmp_path / "treebank")

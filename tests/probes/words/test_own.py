@@ -90,8 +90,9 @@ def test_texts_of_a_table_that_the_corpora_lack_or_have_twice_are_counted() -> N
     ]
     dog = define("dog", pd.DataFrame([("The dog's tail.", 1, 0)], columns=["text", "query", "gold"]))
     assert isinstance(dog, OwnProbe)
-    assert [note.partition(" are ")[0] for note in dog.notes([text(["The", "dog", "'s", "tail", "."])])] == [
-        "dog: 1 texts of its table"
+    assert [note.partition(" are ")[0] for note in dog.notes([text(["The", "dog", "'s", "tail", "."])] * 2)] == [
+        "dog: 1 texts of its table",
+        "dog: 1 of the 1 texts of its table stand in several sentences, all asked (first: row 1)",
     ]
     (note,) = probe.notes(map(text, [*ASKED]))
     assert "(first: row 4)" in note, "it is cut otherwise"
