@@ -23,7 +23,7 @@ from experiments.run.run import resume_or_run
 from experiments.statements.rule import CONTROLS
 from mha import Model, load_model
 from mha.hooks import HookError
-from mha.models.folders import find_model, weights_sha256
+from mha.models.folders import find_model, settings_sha256, weights_sha256
 from mha.parallel import threads
 from reports import Run
 from reports.compare.atlas import ATLAS_PAGE
@@ -81,14 +81,15 @@ def _model(config: Config) -> Model | None:
     if section.source == "checkpoint":
         return None
     seed = config.seed if section.source in CONTROLS else 0
-    weights = weights_sha256(find_model(section.reference))
-    loaded = _loaded(section.reference, section.source, seed, section.device, weights)
+    folder = find_model(section.reference)
+    hashes = weights_sha256(folder), settings_sha256(folder)
+    loaded = _loaded(section.reference, section.source, seed, section.device, hashes)
     return replace(loaded, precision=section.precision)
 
 
 @lru_cache(maxsize=1)
-def _loaded(reference: str, source: str, seed: int, device: str, weights: str) -> Model:
-    """Return a model; the sha256 of its weights is among what two calls must share."""
+def _loaded(reference: str, source: str, seed: int, device: str, hashes: tuple[str, str]) -> Model:
+    """Return a model; the sha256 of its weights and settings are among what two calls must share."""
     return load_model(reference, source, seed, device=device)
 
 

@@ -24,7 +24,9 @@ from mha.device import name_of_precision
 from mha.models.packages import sha256
 from probes import Corpus, get_probe
 from probes.corpora.corpus import data_folder
+from probes.corpora.named import NAMED_RATINGS
 from probes.evidence.results import SPLITS
+from probes.pairs.corpora import NAMED_PAIRS
 from probes.words.rare import LIST
 from reports.run.record import CorpusFacts, ListFacts, ModelFacts, RunRecord
 
@@ -71,6 +73,7 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             max_pieces=model.max_pieces,
             sha256=model.sha256,
             tokenizer_sha256=model.tokenizer_sha256,
+            settings_sha256=model.settings_sha256,
             revision=model.revision,
         ),
         corpora={
@@ -83,15 +86,19 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
 
 
 def own_files(config: Config) -> dict[str, str] | None:
-    """Return the sha256 of each file of code, rows or pairs that a config names; None where it names none.
+    """Return the sha256 of what a config names beside its corpora: a file, all files of a folder, a set by its name.
 
-    Files of its corpora, and folders, are left out.
+    None where it names none. Files of its corpora and of its model are left out.
     """
+    sets, found = {**NAMED_PAIRS, **NAMED_RATINGS}, dict[str, str]()
     values = flat_keys({table: keys for table, keys in resolved(config).items() if table not in ("corpus", "model")})
-    named = [str(one) for _, value in values for one in (value if isinstance(value, list) else [value])]
-    paths = [Path(name) for name in named if Path(name).is_absolute()]
-    paths += [path.with_suffix(".gold") for path in paths if path.suffix == ".text"]  # of minimal pairs
-    return {str(path): sha256([path]) for path in paths if path.is_file()} or None
+    for name in (str(one) for _, value in values for one in (value if isinstance(value, list) else [value])):
+        path = data_folder() / sets[name].path if name in sets else Path(name)
+        if path.is_absolute() and path.exists():
+            gold = [path.with_suffix(".gold")] if path.suffix == ".text" else []  # of minimal pairs
+            files = path.rglob("*") if path.is_dir() else (path, *gold)
+            found[name] = sha256(sorted(file for file in files if file.is_file()))
+    return found or None
 
 
 def _predicts_masked(model: Model) -> bool | None:

@@ -15,15 +15,12 @@ from experiments.inputs.open_model import LoadedModel, open_model
 from experiments.record.provenance import device_name, own_files, processor_name, uncommitted_changes
 from experiments.run.config import checked
 from experiments.training.train import find_training
-from mha.models.folders import find_model, weights_sha256
+from mha.models.folders import find_model, settings_sha256, weights_sha256
 from mha.models.model import SOURCES
 from mha.models.packages import ModelError
 from mha.models.tokenizer import load_tokenizer, tokenizer_sha256
 from mha.training.checkpoints import find_checkpoint
-from probes.corpora.corpus import data_folder
-from probes.corpora.named import NAMED_RATINGS
 from probes.evidence.results import SPLITS
-from probes.pairs.corpora import NAMED_PAIRS
 from reports import Run
 from reports.progress import silent
 from reports.run.record import RunRecord, read_record
@@ -55,7 +52,7 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
 def is_done(folder: Path, config: Config) -> bool:
     """Return whether `folder` holds a whole run of this config, but for `[page]`, of today's code, texts and weights.
 
-    What can no longer be read is not the same. Folders and named sets of minimal pairs and ratings are not looked at.
+    What can no longer be read is not the same.
     """
     there = (folder / CONFIG).is_file() and (folder / "scores.parquet").is_file()
     if not there or _differences(folder / CONFIG, config):
@@ -63,14 +60,15 @@ def is_done(folder: Path, config: Config) -> bool:
     try:
         record, corpora = read_record(folder / "run.json"), zip(SPLITS, open_corpora(config), strict=True)
         texts = all(corpus.fingerprint == record.corpus(split).fingerprint for split, corpus in corpora)
-        files, read = record.files == own_files(config), (record.model.sha256, record.model.tokenizer_sha256)
+        model, files = record.model, record.files == own_files(config)
+        read = (model.sha256, model.tokenizer_sha256, model.settings_sha256)
         return texts and files and _hashes(config) in (None, read)
     except (OSError, ValueError):
         return False
 
 
-def _hashes(config: Config) -> tuple[str, str] | None:
-    """Return the sha256 of the weights and of the tokenizer that a config names; None where it trains them."""
+def _hashes(config: Config) -> tuple[str, str, str] | None:
+    """Return the sha256 of weights, tokenizer and settings of a config's model; None where the run trains it."""
     section = config.model
     if section.source == "train":
         return None
@@ -79,7 +77,7 @@ def _hashes(config: Config) -> tuple[str, str] | None:
     else:
         training = Path(section.name)
         folder = find_checkpoint(find_training(training) or training, section.step)
-    return weights_sha256(folder), tokenizer_sha256(load_tokenizer(folder)[0])
+    return weights_sha256(folder), tokenizer_sha256(load_tokenizer(folder)[0]), settings_sha256(folder)
 
 
 def is_training(path: Path) -> bool:
@@ -105,31 +103,11 @@ def _shown(values: Mapping[str, Any], key: str) -> str:
 
 
 def made_for(config: Config, record: RunRecord) -> dict[str, Any]:
-    """Return all that the numbers of a run depend on: its config and record, files, code and machine."""
-    values = resolved(config) | {"page": None}
+    """Return all that the numbers of a run depend on: its config and record, code and machine."""
     same = replace(record, started=None, wall_seconds=None, peak_memory_mb=None, cores=None)
     machine = {"processor": processor_name(), "device name": device_name(record.device)}
-    hashed = record.files or {}
-    files = {name: facts for name, facts in _files(values).items() if name not in hashed}
-    common = {"files": files, "changes": uncommitted_changes(), **machine}
-    return {"config": values, "record": asdict(same), **common}
-
-
-def _files(values: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Return size and time of change of the files that a config names: by their paths, or as pairs or ratings.
-
-    Corpora are left out, for the record has their fingerprints.
-    """
-    named = {**NAMED_PAIRS, **NAMED_RATINGS}
-    found: dict[str, list[int]] = {}
-    for _, value in flat_keys({table: keys for table, keys in values.items() if table != "corpus"}):
-        for one in value if isinstance(value, list) else [value]:
-            path = data_folder() / named[one].path if one in named else Path(str(one))
-            if path.is_absolute():
-                files = sorted(path.rglob("*")) if path.is_dir() else [path]
-                facts = {str(file): file.stat() for file in files if file.is_file()}
-                found |= {name: [fact.st_size, fact.st_mtime_ns] for name, fact in facts.items()}
-    return found
+    values = resolved(config) | {"page": None}
+    return {"config": values, "record": asdict(same), "changes": uncommitted_changes(), **machine}
 
 
 def reopened(run: Run) -> LoadedModel:

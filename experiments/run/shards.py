@@ -10,7 +10,7 @@ import platform
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -237,7 +237,7 @@ def _inputs(config: Config, record: RunRecord) -> dict[str, Any]:
         "device": record.device,
         "device name": device_name(record.device),
         "precision": dict(record.precision),
-        "model": {"sha256": record.model.sha256, "tokenizer_sha256": record.model.tokenizer_sha256},
+        "model": {name: of for name, of in asdict(record.model).items() if "sha256" in name},
         "corpora": {split: corpus.fingerprint for split, corpus in record.corpora.items()},
         "files": record.files or {},
         "frequencies": None if record.frequencies is None else record.frequencies.sha256,

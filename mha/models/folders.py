@@ -310,6 +310,11 @@ def _readable_part(one: Any) -> str:
     return f"; give its part '{models[0]}'" if models else ""
 
 
+def settings_sha256(folder: Path) -> str:
+    """Return the sha256 of config.json: the same weights give other maps with another activation."""
+    return sha256([folder / "config.json"])
+
+
 def weights_sha256(folder: Path) -> str:
     """Return the sha256 of the weights: of the one file, or of the files one after the other.
 

@@ -30,6 +30,7 @@ from mha.models.folders import (
     outer_folder,
     read_model_config,
     sentence_notes,
+    settings_sha256,
     weights_sha256,
 )
 from mha.models.hub import load_hub_model
@@ -67,6 +68,8 @@ class Model:
     "Of the weights as loaded from disk."
     tokenizer_sha256: str | None = None
     "Of the tokenizer as it is used; None where it is of no folder."
+    settings_sha256: str | None = None
+    "Of its config.json; None where it is of no folder."
     revision: str | None = None
     "Commit of the hub; None for models from elsewhere."
     precision: str = "fp32"
@@ -215,6 +218,7 @@ def load_model(
         sha256=weights_sha256(folder),
         seed=seed if source in UNTRAINED else 0,
         tokenizer_sha256=tokenizer_sha256(tokenizer),
+        settings_sha256=settings_sha256(folder),
         revision=hub_revision(name, folder),
         special={role: piece for role, piece in special.items() if piece < rows},
         pairs=pairs if _has_types(module) else replace(pairs, separator=None),

@@ -69,6 +69,8 @@ class ModelFacts:
     "Of its weights as they were loaded."
     tokenizer_sha256: str | None = None
     "Of its tokenizer as it was used."
+    settings_sha256: str | None = None
+    "Of its config.json."
     revision: str | None = None
     "Commit of the hub; None for a model from elsewhere."
     masked_lm: bool | None = None

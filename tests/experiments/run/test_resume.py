@@ -228,20 +228,31 @@ def test_a_file_that_changed_since_is_refused(base: Path, tmp_path: Path) -> Non
     ratings = tmp_path / "made.txt"
     ratings.write_text("king queen 5\n", encoding="utf-8")
     config = load_config(base, [*CONTROLS, f'relatedness.ratings=["{ratings}"]'])
-    Job.open(tmp_path / "run", made_for(config, RunRecord()), resume=False).part("permutations", lambda: [1])
-    Job.open(tmp_path / "run", made_for(config, RunRecord()), resume=True)
-    ratings.write_text("king queen 6.5\n", encoding="utf-8")
-    with pytest.raises(KeptError, match=r"differs in files\..*made\.txt; leave out --resume"):
-        Job.open(tmp_path / "run", made_for(config, RunRecord()), resume=True)
+    Job.open(tmp_path / "run", made_for(config, record_of(config)), resume=False).part("permutations", lambda: [1])
+    Job.open(tmp_path / "run", made_for(config, record_of(config)), resume=True)
+    ratings.write_text("king queen 6\n", encoding="utf-8")
+    with pytest.raises(KeptError, match=r"differs in record\.files\..*made\.txt; leave out --resume"):
+        Job.open(tmp_path / "run", made_for(config, record_of(config)), resume=True)
 
 
-def test_pairs_in_two_files_are_hashed_with_both(base: Path, tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("sea.text", "sea.gold")]
-    for file, line in zip(files, ("it sinks", "1\tsinks\tsink\t0"), strict=True):
-        file.write_text(f"{line}\n", encoding="utf-8")
-    found = own_files(load_config(base, [f"behaviour.corpora=['{files[0]}']"]))
-    assert found is not None
-    assert [*found] == [*map(str, files)]
+def test_files_beside_a_file_and_those_of_a_name_are_hashed(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that --resume, an atlas and `reproduce` keep no run of other minimal pairs."""
+    folder = tmp_path / "blimp"
+    folder.mkdir()
+    for name, line in (("sea.text", "it sinks"), ("sea.gold", "1\tsinks\tsink\t0")):
+        (folder / name).write_text(f"{line}\n", encoding="utf-8")
+    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
+    names = [str(folder / "sea.text"), "blimp"]
+    config = load_config(base, [f"behaviour.corpora={names}"])
+    before = own_files(config)
+    assert before is not None
+    assert [*before] == names
+    (folder / "sea.gold").write_text("1\tsinks\tsank\t0\n", encoding="utf-8")
+    now = own_files(config)
+    assert now is not None
+    assert all(now[name] != before[name] for name in names)
 
 
 def test_a_run_of_a_training_that_has_other_weights_is_not_taken_as_done(base: Path, tmp_path: Path) -> None:
@@ -309,6 +320,10 @@ def test_a_run_of_other_weights_or_texts_is_not_taken_as_done(base: Path, tiny: 
     (model / "tokenizer.json").write_text(tokenizer.replace('"lowercase": true', '"lowercase": false'), "utf-8")
     assert not is_done(folder, config)
     (model / "tokenizer.json").write_text(tokenizer, "utf-8")
+    settings = (model / "config.json").read_text("utf-8")
+    (model / "config.json").write_text(settings.replace('"gelu"', '"relu"'), "utf-8")
+    assert not is_done(folder, config)
+    (model / "config.json").write_text(settings, "utf-8")
     texts.write_text("no tree", encoding="utf-8")
     assert not is_done(folder, config)
     texts.write_text("".join(f"# newdoc id = {document}\n{rows}" for document in range(4)), encoding="utf-8")
