@@ -139,8 +139,7 @@ def _headline(rows: Sequence[BestHead], verdicts: Verdicts, heads: int) -> str:
     if not verdicts.tests_language:
         return "No linguistic role was tested." if verdicts.finds else f"Nothing was tested: {_untested(rows)}."
     n = len(verdicts.grades)
-    few = len(verdicts.borderline)
-    more = f"; {few} more {'is' if few == 1 else 'are'} so with some draws of the controls" if few else ""
+    more = f", {few} more borderline" if (few := len(verdicts.borderline)) else ""
     said = f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a linguistic role{more}."
     return f"{said} {_beyond(rows, verdicts) if n else verdicts.undecided}".rstrip()
 

@@ -48,7 +48,7 @@ def answers(title: str, rows: Sequence[BestHead], rule: RunThresholds, record: R
     )
     said = {verdict(row) for row in rows}
     note += " Undecided: neither shown nor excluded." * ("undecided" in said)
-    note += " Borderline: under some redraws of controls." * ("borderline" in said)
+    note += " Borderline: under some redraws." * ("borderline" in said)
     columns = answer_columns(rule, _does)
     return replace(TextTable.of(title, columns, rows, note), frame=best_frame(rows))
 

@@ -93,7 +93,7 @@ def test_where_none_is_specialised_the_nearest_has_results_with_the_reason() -> 
     few = dataclasses.replace(FOUND, grades={"3-1": 1}, borderline=frozenset({"1-2", "1-3"}))
     said = told([row()], few)
     assert said.headline.startswith(
-        "1 of 72 heads is specialised in a linguistic role; 2 more are so with some draws of the controls."
+        "1 of 72 heads is specialised in a linguistic role, 2 more borderline."
     )
 
 

@@ -66,7 +66,7 @@ def test_a_verdict_is_plain_and_names_what_finds_more_than_the_head(more: dict[s
     assert found == said
     assert found.startswith(verdict(row(**more)))
     note = answers("", [row(**more)], RunThresholds(), RunRecord()).note
-    assert ("Borderline: under some redraws of controls." in note) == (said == "borderline")
+    assert ("Borderline: under some redraws." in note) == (said == "borderline")
 
 
 def test_without_controls_none_is_named_and_few_documents_are_marked() -> None:
