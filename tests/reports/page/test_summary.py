@@ -92,9 +92,7 @@ def test_where_none_is_specialised_the_nearest_has_results_with_the_reason() -> 
     assert said.headline == "None of 72 heads is specialised in a linguistic role."
     few = dataclasses.replace(FOUND, grades={"3-1": 1}, borderline=frozenset({"1-2", "1-3"}))
     said = told([row()], few)
-    assert said.headline.startswith(
-        "1 of 72 heads is specialised in a linguistic role, 2 more borderline."
-    )
+    assert said.headline.startswith("1 of 72 heads is specialised in a linguistic role, 2 more borderline.")
 
 
 def test_uncertainty_counts_stable_selections_and_few_documents() -> None:
