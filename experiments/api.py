@@ -26,7 +26,7 @@ from experiments.run.run import run
 from experiments.training.train import checkpoint_of
 from mha import Model, load_model
 from mha.models.adapters import without_adapters
-from mha.models.folders import keep
+from mha.models.folders import inner_folder, keep
 from mha.models.hub import refuse_own_code
 from mha.models.model import UNTRAINED
 from mha.models.tokenizer import refuse_changed
@@ -62,7 +62,7 @@ def load(
     loaded = load_model(checkpoint_of(name), source, seed, device=device)
     if not given:
         refuse_changed(tokenizer, loaded.tokenizer)
-        refuse_own_code(model, tokenizer, name)
+        refuse_own_code(model, tokenizer, str(inner_folder(Path(name))), loaded.max_pieces)
     return loaded
 
 

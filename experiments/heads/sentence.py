@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from experiments.heads.typed_text import TypedError, check_maps, cut, find_head
+from experiments.heads.typed_text import TypedError, as_read, check_maps, cut, find_head, written
 from experiments.run.behaviours import decided_by
 from mha import Ablate, MaskedLM, Model, ModelError, collate, intervene
 from mha.causal.interventions import WAYS
@@ -50,6 +50,8 @@ class Attention:
     words: tuple[str, ...]
     maps: npt.NDArray[np.float32]
     "[layer, head, query, key] in [0, 1]; queries are the words, keys [CLS], the words and [SEP]. Rows sum to 1."
+    notes: tuple[str, ...] = ()
+    "What of the text was read otherwise than the model's tokenizer would, in sentences."
 
     def head(self, name: str) -> pd.DataFrame:
         """Return the map of the head called `name` ("3-5"): a row a word, a column a word that it attends to."""
@@ -82,9 +84,10 @@ class Attention:
         return f"<p>{html.escape(repr(self))}: darker is more</p>{mosaic(self.maps)}"
 
     def __repr__(self) -> str:
-        """What there is, in one line."""
+        """What there is, in one line, and what of the text was read otherwise."""
         layers, heads = self.maps.shape[:2]
-        return f"Attention of {self.model} ({layers} layers x {heads} heads) on {' '.join(self.words)!r}"
+        shown = f"Attention of {self.model} ({layers} layers x {heads} heads) on {' '.join(self.words)!r}"
+        return " ".join([f"{shown}." if self.notes else shown, *self.notes])
 
 
 def attention(model: Model, text: Entry, maps: str = "weights") -> Attention:
@@ -97,7 +100,7 @@ def attention(model: Model, text: Entry, maps: str = "weights") -> Attention:
     words, pieces = cut(model, text)
     found = word_level(model, pieces, Settings(maps=maps))
     rolled = np.roll(found, 1, axis=3)  # [SEP] and [CLS] stand at the end
-    return Attention(model_title(model.name), tuple(words), rolled)
+    return Attention(model_title(model.name), tuple(words), rolled, (*as_read(model, [written(text)]),))
 
 
 EACH: Final = "each"
@@ -136,6 +139,8 @@ def ablate(
         return _ablate_rows(model, [heads] if isinstance(heads, str) else heads, text, how, seed, score)
     if how not in WAYS or how == "resample":
         raise TypedError(f"unknown ablation {how!r}; the ways are zero, uniform and mean")
+    if not isinstance(heads, str | Sequence):
+        raise TypedError(f'heads are given by name, such as "3-5", or as a list of names; got {heads!r}')
     names = [heads] if isinstance(heads, str) else [*heads]
     changes = [Ablate(*find_head(name, model.name, model.layers, model.heads), how) for name in names]
     words, pieces = cut(model, text)
@@ -154,6 +159,7 @@ def ablate(
         (str(word), *(decimal3(float(number)) for number in numbers))
         for word, *numbers in frame[shown].itertuples(index=False)
     )
+    note = " ".join([note, *as_read(model, [written(text)])])
     title = f"{model_title(model.name)} without {', '.join(names) or MISSING} ({how})"
     return TextTable(title, tuple(shown), rows, frame, note)
 

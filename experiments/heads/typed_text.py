@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -58,13 +58,15 @@ def word_rules() -> str:
     return f"Words are letters in a row, and each mark by itself ({INSTALL} has better rules)."
 
 
-def as_text(model: Model, texts: Sequence[str]) -> str:
-    """Say which special tokens are typed in texts, and how they are read; empty where none is."""
+def as_read(model: Model, texts: Sequence[str]) -> Iterator[str]:
+    """Yield how special tokens that are typed in texts are read, and white space that is more than a blank."""
     tokenizer: Any = model.tokenizer
     added = [token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special]
     put = tokenizer.encode("").tokens  # of a tokenizer whose special tokens are words of the vocabulary
-    typed = sorted({token for token in (*added, *put) if any(token in text for text in texts)})
-    return f"Read as ordinary text, not as special tokens of {model.name}: {', '.join(typed)}." if typed else ""
+    if typed := sorted({token for token in (*added, *put) if any(token in text for text in texts)}):
+        yield f"Read as ordinary text, not as special tokens of {model.name}: {', '.join(typed)}."
+    if any(tokenizer.encode(text).ids != tokenizer.encode(" ".join(text.split())).ids for text in texts):
+        yield f"White space is read as one blank between words, which {model.name} would tell apart."
 
 
 def cut(model: Model, text: Entry, *, is_target: bool = False) -> tuple[list[str], Pieces]:

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from experiments.heads.typed_text import as_text, check_maps, check_one, cut, word_rules, written
+from experiments.heads.typed_text import as_read, check_maps, check_one, cut, word_rules, written
 from experiments.run.folder import reopened
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
-from mha.models.model import UNTRAINED
+from mha.models.model import UNTRAINED, refuse_other_weights
 from mha.pieces import Pieces
 from mha.reading.cross_attention import cross_maps, has_decoder
 from probes.corpora.readers import reader_by_content
@@ -96,8 +96,8 @@ def write_text_view(
     for title, (model, roles, told) in zip(_titles([one.name for one, *_ in opened]), opened, strict=True):
         of_model = [Panel(title, [*_views(model, named, target, maps, read)], roles) for named in shown]
         panels += of_model
-        as_ordinary = as_text(model, [target, *(written(text) for named in shown for _, text in named)])
-        notes += [*_notes(title, model, of_model[0].views, target), *told, *filter(None, [as_ordinary])]
+        read_otherwise = as_read(model, [target, *(written(text) for named in shown for _, text in named)])
+        notes += [*_notes(title, model, of_model[0].views, target), *told, *read_otherwise]
     if any(not isinstance(text, str) for text in texts):
         notes.append("Of a pair, the words of the second text are underlined.")
     notes.append(word_rules())
@@ -146,7 +146,7 @@ def _models(
         opened = each("models opened", runs, progress)
         return [(reopened(run).model, known_roles(run), [_source(run)]) for run in opened]
     given = each("models opened", names or ["minilm"], progress)
-    loaded = [one if isinstance(one, Model) else load_model(one, whole=whole) for one in given]
+    loaded = [_loaded(one, whole) for one in given]
     weights = [(model.sha256, model.source, model.seed) for model in loaded]
     for run in runs:
         if _weights(run) not in weights:
@@ -160,6 +160,17 @@ def _models(
         (model, known_roles(known), [_source(known)]) if known else (model, {}, [])
         for model, known in zip(loaded, found, strict=True)
     ]
+
+
+def _loaded(model: Model | str, whole: bool) -> Model:
+    """Return a model, with `whole` its decoder too: what `load_model` has loaded without it is read again."""
+    if not isinstance(model, Model):
+        return load_model(model, whole=whole)
+    if not whole:
+        return model
+    again = load_model(model.name, model.source, model.seed, device=model.device.type, whole=True)
+    refuse_other_weights(model, again.sha256)
+    return again
 
 
 def _weights(run: Run) -> tuple[str | None, str | None, int | None]:

@@ -284,13 +284,23 @@ def keep(model: Any, tokenizer: Any) -> Path:
             raise ModelError(
                 f"expected {what}, got {type(one).__name__}: hs.load(model, tokenizer) takes objects{more}"
             )
+    made = [name for name, _ in model.named_parameters() if name.endswith("_orig") or ".parametrizations." in name]
+    if made:
+        how = "torch.nn.utils.prune.remove, or torch.nn.utils.parametrize.remove_parametrizations, leaves what it reads"
+        raise ModelError(f"{type(model).__name__}: {made[0]} is a part of which a weight is made: {how}")
     home = cache_folder() / "objects"
     home.mkdir(parents=True, exist_ok=True)
     unfinished, config = Path(tempfile.mkdtemp(dir=home)), model.config
     try:
         model.config = deepcopy(config)  # into which transformers writes class and dtype
-        model.save_pretrained(unfinished)
-        tokenizer.save_pretrained(unfinished)
+        try:
+            model.save_pretrained(unfinished)
+            tokenizer.save_pretrained(unfinished)
+        except Exception as error:  # whatever parts without weights of their own raise: shared, quantised, on no device
+            what = (str(error) or type(error).__name__).splitlines()[0][:200]
+            raise ModelError(
+                f"{type(model).__name__}: transformers cannot save it, so it is not read: {what}"
+            ) from error
         digest = sha256(sorted(path for path in unfinished.iterdir() if path.is_file()))
         folder = home / f"{type(model).__name__}-{digest[:12]}"
         if not folder.is_dir():

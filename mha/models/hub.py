@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,10 @@ POOLER = re.compile(r"(^|\.)pooler\.")
 "Weights that a folder may lack."
 
 PRECISE, ROUGH = 1e-3, 5e-2
-"""By how much of its largest number the output of a model object may differ from that of a plain model, in float32 on
-the CPU, and on other devices and in types of fewer bits."""
-READ = 8
-"Pieces that both read, at the most."
+"""By how much of its largest number the output of a model object may differ from that of a plain model, both in
+float32: on the CPU, and on other devices."""
+READ = 512
+"Pieces that both read, at the most: what code of one's own does may begin with longer texts."
 
 
 class HeadMissingError(ValueError):
@@ -112,14 +113,16 @@ def load_hub_class(kind: Any, folder: str) -> tuple[Any, bool]:
 
 
 @torch.no_grad()
-def refuse_own_code(model: Any, tokenizer: Any, folder: str) -> None:
+def refuse_own_code(model: Any, tokenizer: Any, folder: str, longest: int) -> None:
     """Raise ModelError for a model object whose numbers are not those of a plain one with its weights, in `folder`.
 
-    A changed forward, a module in the place of another and a hook are code, which is not read. Objects that have no
-    class of `transformers` are not asked. The object is put back into the mode that it was in.
+    A changed forward, a module in the place of another and a hook are code, which is not read. What wraps a model of
+    `transformers` is not asked, such as a compiled one or a SentenceTransformer. Both read as much as READ and
+    `longest`, the model's longest input, allow. The object is put back into the mode that it was in.
     """
     from transformers import PreTrainedModel
 
+    model = next((part for part in model.modules() if isinstance(part, PreTrainedModel)), model)
     theirs = (one for one in type(model).__mro__ if one.__module__.startswith("transformers."))
     if (kind := next((one for one in theirs if issubclass(one, PreTrainedModel)), None)) is None:
         return
@@ -128,27 +131,30 @@ def refuse_own_code(model: Any, tokenizer: Any, folder: str) -> None:
     if runs := kind.forward is not nn.Module.forward:  # as that of a base class is, such as BertPreTrainedModel
         with suppress(ValueError):  # of a head of one's own, which has no place
             other, lacks = load_hub_class(kind, folder)
-    if lacks or model.config.is_encoder_decoder:
+    if lacks:
         inner = (part for part in model.modules() if part is not model and isinstance(part, PreTrainedModel))
         read = model.base_model if model.base_model is not model or runs else next(inner, model)
         read = model.get_encoder() if model.config.is_encoder_decoder else read
         other = load_hub_model(folder)
-    given = tokenizer(" ".join(SENTENCES[0]), return_tensors="pt")
+    given = tokenizer(" ".join(SENTENCES[0] * READ), truncation=False, verbose=False, return_tensors="pt")
     known = inspect.signature(other.forward).parameters
-    inputs = {name: numbers[:, :READ] for name, numbers in given.items() if name in known}
+    pieces = [*range(min(READ, longest) - 1), -1]  # the last is that of the end, which some classes ask for
+    inputs = {name: numbers[:, pieces] for name, numbers in given.items() if name in known}
+    if "decoder_input_ids" in known:
+        inputs["decoder_input_ids"] = inputs["input_ids"]
     training = [part for part in model.modules() if part.training]
     try:
-        expected = _first(other, inputs)
-        place = device_of(read)
-        found = _first(read.eval(), {name: numbers.to(place) for name, numbers in inputs.items()})
+        expected, place = _first(other, inputs), device_of(read)
+        exact = all(one.dtype == torch.float32 for one in read.parameters())
+        read = (read if exact else deepcopy(read).float()).eval()
+        found = _first(read, {name: numbers.to(place) for name, numbers in inputs.items()})
     except Exception as error:  # whatever code of one's own raises
         what = f"it cannot be run on pieces of text alone ({error}); give the part that can, such as its encoder"
         raise ModelError(f"{type(model).__name__}: {what}") from error
     finally:
         for part in training:
             part.training = True
-    precise = place.type == "cpu" and next(read.parameters()).dtype == torch.float32
-    near = (PRECISE if precise else ROUGH) * float(expected.abs().max())
+    near = (PRECISE if place.type == "cpu" else ROUGH) * float(expected.abs().max())
     if found.shape != expected.shape or not bool((found - expected).abs().max() <= near):
         raise ModelError(
             f"{type(model).__name__}: of a sentence it makes other numbers than a {type(other).__name__} with its "

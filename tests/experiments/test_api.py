@@ -9,9 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import torch.nn.utils.prune as prune
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoTokenizer,
+    BartConfig,
+    BartModel,
     BertConfig,
     BertForMultipleChoice,
     BertForSequenceClassification,
@@ -155,6 +158,16 @@ class Within(BertPreTrainedModel):
         return self.reader(ids).last_hidden_state[:, 0]
 
 
+class Windowed(BertModel):
+    """Words attend to few words on either side, which a short text does not show."""
+
+    def forward(self, input_ids: torch.Tensor, **more: Any) -> Any:
+        place = torch.arange(input_ids.shape[1])
+        far = (place[:, None] - place).abs() > 8
+        mask = torch.zeros(far.shape).masked_fill(far, torch.finfo(torch.float32).min)
+        return super().forward(input_ids=input_ids, attention_mask=mask[None, None])
+
+
 class Other(BertSelfAttention):
     """Attention of one's own: to nothing but the word itself."""
 
@@ -175,11 +188,21 @@ def test_an_object_with_code_of_its_own_is_refused_and_one_with_a_head_of_its_ow
     replaced.bert.encoder.layer[0].attention.self.__class__ = Other
     hooked.bert.encoder.layer[1].attention.self.register_forward_hook(twice)
     own_head.classifier = torch.nn.Sequential(torch.nn.Linear(own_head.config.hidden_size, 4), torch.nn.Linear(4, 2))
-    for own in (plain(Negated), hooked, replaced):
+    sharper = plain(BertModel).eval().bfloat16().train()
+    for layer in sharper.encoder.layer:
+        layer.attention.self.scaling *= 3
+    for own in (plain(Negated), plain(Windowed), hooked, replaced, sharper, torch.compile(replaced, backend="eager")):
         with pytest.raises(ModelError, match="code of its own"):
             load(own, tokenizer)
         assert all(part.training for part in own.modules())
     assert load(plain().bert, tokenizer).heads == plain().config.num_attention_heads
+    assert load(torch.compile(plain(), backend="eager"), tokenizer).heads == load(plain().bfloat16(), tokenizer).heads
+    sizes = {"vocab_size": len(tokenizer), "max_position_embeddings": 32, "d_model": 16}
+    bart = BartModel(BartConfig(**sizes, encoder_layers=1, decoder_layers=1, decoder_attention_heads=1))
+    assert load(bart, tokenizer).layers == 1
+    bart.decoder.layers[0].register_forward_hook(lambda part, given, vectors: 2 * vectors)
+    with pytest.raises(ModelError, match="code of its own"):
+        load(bart, tokenizer)
     for kind in (Choosing, Within):
         assert load(kind(plain().config), tokenizer).layers == plain().config.num_hidden_layers
     assert load(own_head, tokenizer).layers == own_head.config.num_hidden_layers
@@ -368,3 +391,17 @@ def test_pairs_of_a_list_and_of_a_table_give_the_same_scores_and_a_page(tiny: Pa
         ConfigError, match=r"a list of texts, got \('a', 'b', 'c'\) as text 1 \(a text is a string, a pair"
     ):
         score(str(tiny), [("a", "b", "c")], probes, **SMALL)
+
+
+@pytest.mark.parametrize("fault", ["shared", "meta", "pruned"])
+def test_an_object_that_cannot_be_saved_is_refused_with_the_reason(fault: str, tiny: Path) -> None:
+    model = BertModel.from_pretrained(tiny)
+    if fault == "shared":
+        model.encoder.layer[1] = model.encoder.layer[0]
+    elif fault == "meta":
+        model = model.to("meta")
+    else:
+        prune.l1_unstructured(model.encoder.layer[0].attention.self.query, "weight", 0.5)
+    why = "query.weight_orig is a part.*prune.remove" if fault == "pruned" else "BertModel: transformers cannot save it"
+    with pytest.raises(ModelError, match=why):
+        load(model, AutoTokenizer.from_pretrained(tiny))

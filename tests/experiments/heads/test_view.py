@@ -16,6 +16,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
 from experiments.heads import view
+from experiments.heads.sentence import attention
 from experiments.heads.typed_text import TypedError, typed_words
 from experiments.heads.view import KINDS, ViewError, read_texts, write_text_view
 from mha import Encoder, align, export_encoder, load_encoder, load_model, record
@@ -110,6 +111,9 @@ def test_a_text_has_the_pieces_that_transformers_gives_it(
     assert [*shown.only.pieces.queries.tokens] == expected
     assert ")," in shown.words  # of which one piece covers both
     assert "".join(shown.words) == text.replace(" ", "")
+    read = attention(load_model(folder), "Don't stop\n(here)")
+    assert read.notes == (f"White space is read as one blank between words, which {folder} would tell apart.",)
+    assert str(read).endswith(read.notes[0])
 
 
 def test_other_maps_are_shown_as_shares_and_named(page: Callable[..., Path], shown: Shown) -> None:
@@ -190,6 +194,8 @@ def test_of_an_encoder_decoder_all_three_kinds_are_shown_where_it_has_results_a_
     raw = torch.cat(cross_maps(model, source, decoder_input(model, target))["cross"]).numpy()
     np.testing.assert_allclose(cross.pieces.maps, raw, atol=1e-6)
     np.testing.assert_allclose(cross.words.maps[..., 2], raw[..., 2:5].sum(-1), atol=1e-6)
+    page("the unsinkable ship", models=[load_model(bart)], target="das schiff")
+    assert [one.title for one in shown.panels[0].views] == [*views]
     page("the ship", models=[bart])
     assert shown.maps.shape == (2, 4, 4, 4)
     assert any("the encoder is shown; --target TEXT shows its decoder too" in note for note in shown.notes)
