@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from reports.notebook.run import Run
     from reports.page.page import write_report
     from reports.run.sentence_attention import write_attention
-    from reports.tables.scores import read_examples, read_scores, write_examples, write_metrics, write_scores
+    from reports.tables.scores import read_examples, read_scores, write_examples, write_scores
     from reports.view.view import write_view
 
 __all__ = ["Run", "read_examples", "read_scores", "write_attention", "write_examples", "write_measures"]
-__all__ += ["write_metrics", "write_report", "write_scores", "write_view"]
+__all__ += ["write_report", "write_scores", "write_view"]
 
 _NAMES = {
     "reports.notebook.run": ("Run",),
     "reports.page.page": ("write_report",),
     "reports.run.sentence_attention": ("write_attention",),
     "reports.measures.registry": ("write_measures",),
-    "reports.tables.scores": ("read_examples", "read_scores", "write_examples", "write_metrics", "write_scores"),
+    "reports.tables.scores": ("read_examples", "read_scores", "write_examples", "write_scores"),
     "reports.view.view": ("write_view",),
 }
 "Module -> the names that are exported from it."

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SMALLEST = (
     *("probes.names=['position']", "corpus.select.documents=6", "corpus.report.documents=6", "page.examples=1"),
-    *("scoring.metrics=false", "scoring.replicates=10", "probes.trained=false", "heads.texts=0", "heads.relations=0"),
+    *("scoring.replicates=10", "probes.trained=false", "heads.texts=0", "heads.relations=0"),
     *("controls.random=0", "controls.permuted=0", "controls.orders=0"),
 )
 

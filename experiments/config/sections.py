@@ -209,17 +209,9 @@ class ScoringSection(ConfigTable):
     "Words a window for probes that look beyond the sentence."
     replicates: int = Field(default=2000, ge=10)
     "Resamples of the bootstrap."
-    metrics: bool = False
-    "Whether the heads are also ranked by mass, rank of gold and area under the curve."
     kept_mb: int = Field(default=512, ge=0)
     """Megabytes of maps, at the most, that are kept of texts of one scope when heads are scored; the model reads other
-    texts once more for each of trained probes, ensembles and other metrics."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _flips(cls, values: Any) -> Any:
-        """Take configs of earlier versions, in which `flips` were the random signs of tests that are gone."""
-        return {name: one for name, one in values.items() if name != "flips"} if isinstance(values, dict) else values
+    texts once more for each of trained probes and ensembles."""
 
 
 class ControlsSection(ConfigTable):

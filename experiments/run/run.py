@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,13 +31,7 @@ from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.examples import choose_heads, choose_texts, example_arcs
 from probes.evidence.results import SPLITS
 from probes.maps.page_maps import EveryHead
-from reports import (
-    write_attention,
-    write_examples,
-    write_metrics,
-    write_report,
-    write_scores,
-)
+from reports import write_attention, write_examples, write_report, write_scores
 from reports.progress import Course, Progress, silent
 from reports.run.record import Lost, RunRecord
 from reports.run.replacing import replacing
@@ -132,7 +126,7 @@ def _work(
     names = [one.name for one in measures.wanted]
     journal.course.plan(_stages(around, names, first=first is not None, page=page))
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    parts, examples, compared = _read(around, measures, every, shards, first)
+    parts, examples = _read(around, measures, every, shards, first)
     frames = [frame for part in parts for frame in part.frames]
     _refuse_nothing(frames, around.corpora, journal)
     measures.write(parts, folder)
@@ -143,9 +137,6 @@ def _work(
     write_examples(_renumbered(examples), folder)
     _copy_annotated(around.corpora, folder)
     _write_every_head(every, around, folder)
-    if compared:
-        metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
-        write_metrics(metrics, agreement, folder)
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     read_by = None if shards is None else shards.read_by
@@ -183,14 +174,14 @@ def _read(
     every: EveryHead,
     shards: Shards | None,
     first: ShowScores | None,
-) -> tuple[list[Scored], list[pd.DataFrame], list[tuple[pd.DataFrame, pd.DataFrame]]]:
-    """Have the model read all texts; return its parts with their scores, the examples, and how far metrics agree.
+) -> tuple[list[Scored], list[pd.DataFrame]]:
+    """Have the model read all texts; return its parts with their scores, and the examples.
 
     `every` head is looked at on the texts of the examples; controls are read by the workers of `shards`; `first` is
     shown the scores of each part before they are compared with controls.
     """
     config, model, journal = run.config, run.model, run.journal
-    parts, examples, compared = [], [], []
+    parts, examples = [], []
     to_show, to_ask = config.page.examples, len(config.probes.names)
     for scope in run.scopes:
         make = Part if shards is None else partial(ShardedPart, shards=shards)
@@ -201,9 +192,6 @@ def _read(
         scored = part.score()
         measures.add(scored)
         parts.append(scored)
-        if config.scoring.metrics:
-            with journal.stage("agreement of metrics"):
-                compared.append(_compare(scored))
         share = -(-to_show * len(asked) // to_ask)
         to_show, to_ask = to_show - share, to_ask - len(asked)
         with journal.stage("examples"):
@@ -212,23 +200,7 @@ def _read(
             for example in shown:
                 every.observe(example.text, asked)
         part.own_maps.clear()
-    return parts, examples, compared
-
-
-def _compare(scored: Scored) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return other metrics of all heads on the report split, and how far they rank heads alike."""
-    from probes.trained.rankings import compare_metrics
-
-    part, texts, run = scored.part, scored.part.texts[1], scored.part.run
-    step = run.counter(f"report, other metrics ({part.scope}s)", len(texts))
-    classifiers = scored.trained[0] if scored.trained else None
-
-    def make() -> Mapping[str, pd.DataFrame]:
-        compared = compare_metrics(part.model, texts, part.probes, part.settings, classifiers, step)
-        return dict(zip(("metrics", "agreement"), compared, strict=True))
-
-    metrics, agreement = run.part(f"metrics ({part.scope}s)", make).values()
-    return metrics, agreement
+    return parts, examples
 
 
 def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -> None:
@@ -266,8 +238,7 @@ def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 WORK: Final = {
     **{"learn baselines": 0.05, "score select": 1.0, "score report": 1.0, "first page": 0.4, "statistics": 0.4},
-    **{"control": 0.15, "trained probes": 3.0, "agreement of metrics": 2.0, "examples": 0.1, "measure": 0.3},
-    **{"tables": 0.6, "page": 2.0},
+    **{"control": 0.15, "trained probes": 3.0, "examples": 0.1, "measure": 0.3, "tables": 0.6, "page": 2.0},
 }
 """Seconds of stages, in those that scoring the heads on one split of one scope takes: as the quickstart's record has
 them, and roughly for others. "control" and "measure" are for each of them."""
@@ -286,8 +257,7 @@ def _stages(run: RunContext, measures: Sequence[str], *, first: bool, page: bool
         ]
         if models := controls.random + controls.permuted + controls.orders:
             found.append(("controls", models * WORK["control"]))
-        found += [_stage("statistics"), *[_stage("trained probes")] * config.probes.trained]
-        found += [*[_stage("agreement of metrics")] * config.scoring.metrics, _stage("examples")]
+        found += [_stage("statistics"), *[_stage("trained probes")] * config.probes.trained, _stage("examples")]
     found += [(name, WORK["measure"]) for name in measures]
     return [*found, _stage("tables"), *[_stage("page")] * page]
 

@@ -85,7 +85,7 @@ class Part:
     def own_maps(self) -> KeptMaps:
         """Maps of the run's model, where anything asks for them after its heads were scored."""
         scoring, later = self.config.scoring, self.config.probes.trained or self.observe
-        return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
+        return KeptMaps(self.model, scoring.kept_mb << 20 if later else 0)
 
     def score(self) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them."""

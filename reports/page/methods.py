@@ -199,8 +199,6 @@ def _questions(config: Mapping[str, Any], rows: Sequence[BestHead]) -> Iterator[
             f"head and relation, on {count(probes['trained_pairs'])} arcs a label and split at the most, beside a "
             "control task with random labels (Hewitt and Liang 2019)."
         )
-    if config["scoring"]["metrics"]:
-        yield "Heads were also ranked by mass, reciprocal rank and area under the curve, on the report split."
 
 
 def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator[str]:

@@ -22,7 +22,6 @@ from reports.measures.registry import measures_of, tables_of, unread_tables
 from reports.measures.reported import Reported
 from reports.notebook.run import Run
 from reports.page.methods import coverage_tables, methods, provenance_facts
-from reports.page.rankings import ranking_blocks
 from reports.page.run_findings import run_findings
 from reports.page.short import short_blocks
 from reports.page.summary import Opening, opening
@@ -149,8 +148,6 @@ def _sections(source: PageSource, first: Opening, step: Step) -> Iterator[Sectio
     if (shown := attention_view(cards)) is not None:
         yield Section("attention", "Examples", [Raw("attention", shown)])
     yield Section("best", "Best heads", tuple(_best(source)))
-    if metrics := tuple(ranking_blocks(run)):
-        yield Section("metrics", "Agreement of metrics", metrics, MEASURES)
     yield from _measured(told, first=False)
     if findings := tuple(run_findings(run)):
         yield Section("run_findings", "Published findings", findings, MEASURES)

@@ -13,7 +13,7 @@ import pandas as pd
 from reports.run.record import RunRecord, read_record
 from reports.run.sentence_attention import SentenceAttention
 from reports.tables import biographies
-from reports.tables.scores import AGREEMENT, EXAMPLES, METRICS, SCORES
+from reports.tables.scores import EXAMPLES, SCORES
 from reports.tables.table import Table, last_step, read_tables
 
 PUBLISHED = ("run.json", "config.toml", "scores.parquet")
@@ -40,11 +40,6 @@ class RunFolder:
     "What run.json says: model, corpora, versions, counts of what was dropped, times."
     config: str
     "config.toml as written: everything that was decided, defaults included."
-    metrics: pd.DataFrame | None = None
-    "One row a question and head, by several metrics (`METRICS`); None where the run did not compare them."
-    agreement: pd.DataFrame | None = None
-    "One row a question and pair of metrics (`AGREEMENT`); None as above."
-
     attention: SentenceAttention | None = None
     "What every head does on the sentences that the page shows; None where the run kept none."
 
@@ -76,15 +71,12 @@ class RunFolder:
     @classmethod
     def _read(cls, folder: Path, tables: Mapping[str, Table]) -> Self:
         examples = folder / "examples.parquet"
-        compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
         return cls(
             folder=folder,
             scores=SCORES.read(folder / "scores.parquet"),
             examples=EXAMPLES.read(examples) if examples.is_file() else pd.DataFrame(columns=[*EXAMPLES.names]),
             record=read_record(folder / "run.json"),
             config=(folder / "config.toml").read_text(encoding="utf-8"),
-            metrics=METRICS.read(folder / "metrics.parquet") if compared else None,
-            agreement=AGREEMENT.read(folder / "agreement.parquet") if compared else None,
             attention=SentenceAttention.read(folder),
             tables=_whole(read_tables(folder, tables), folder),
         )

@@ -134,25 +134,6 @@ PRECISION_AND_LIFT: Final = {
 }
 "Both in one term, for pages without this glossary."
 
-METRICS: Final = {
-    "mass": "Share of a query’s attention on correct words. Accuracy compares candidates only with each other: a head "
-    "that spends 95 % on [SEP] can win by accuracy and lose by mass. A head that gives everything to one fixed place "
-    "wins by mass where that place is often right.",
-    "reciprocal rank": "1 / rank of the first correct word among the candidates, on average: 100 for the first place, "
-    "50 for the second, 33 for the third. It is accuracy with some credit for coming close.",
-    "area under the curve": "How often a correct word gets more attention than another candidate of the same query; "
-    "chance is 50. All candidates count alike, so a head scores well that ranks correct words above most others, "
-    "though seldom first; in long sentences most others are far away, and easy.",
-    "trained classifier": "Balanced accuracy of a logistic regression on a pair’s two attention values, there and "
-    "back; chance is 50. It can use a head that avoids the correct words, or that attends to the query from the "
-    "correct word.",
-    "tau": "Kendall’s tau-b of two rankings of all heads: 1 is the same order, 0 no relation, −1 the reverse. At 0.6 "
-    "both metrics agree on which of two heads is better in four of five pairs, ties aside.",
-    "same best, shared top heads": "Share of the label–direction pairs on which a head is best by both metrics, and "
-    "mean share of the five best heads by one that are among the five best by the other.",
-}
-"Term -> definition, for the section that compares metrics."
-
 LIMITS: Final = (
     "A score measures what a head attends to, not whether the model uses it: attention is not explanation. Causal "
     "effects need an intervention.",

@@ -1,4 +1,4 @@
-"""The tables that every run folder can hold: scores, examples, metrics, agreement of metrics, and behaviour."""
+"""The tables that every run folder can hold: scores, examples and behaviour."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from reports.tables.shared_columns import (
     SPLIT,
     N,
     P,
-    correlation,
     difference,
     ends,
     flag,
@@ -203,39 +202,6 @@ EXAMPLES: Final = Table(
     csv=False,
 )
 
-METRICS: Final = Table(
-    "One row for each label, direction and head of the report split: the same attention by several metrics.",
-    ("probe", "label", "variant", "name"),
-    (
-        *QUESTION,
-        *ONE_HEAD,
-        N,
-        fraction("accuracy", "Share of scored words whose most attended candidate is correct; missing where n = 0."),
-        number("mass", "Mean attention to correct words; missing where n = 0.", write=percent),
-        fraction("reciprocal_rank", "Mean of 1 / rank of the first correct word among the candidates; 1 is best."),
-        fraction(
-            "auc",
-            "Probability that a correct word gets more attention than another candidate of its query; chance is 0.5.",
-        ),
-    ),
-    csv=False,
-)
-
-AGREEMENT: Final = Table(
-    "One row for each label, direction and pair of metrics: how alike both rank the heads of the report split.",
-    ("probe", "label", "variant", "one", "other"),
-    (
-        *QUESTION,
-        N,
-        text("one", "The first of two metrics."),
-        text("other", "The second of two metrics."),
-        correlation("tau", "Kendall's tau-b of the two rankings of all heads; 1 is the same order."),
-        flag("same_best", "Whether one head is best by both metrics."),
-        fraction("overlap", "Share of the five best heads by one metric that are among the five best by the other."),
-    ),
-    csv=False,
-)
-
 BEHAVIOUR: Final = run_table(
     "One row for each group of minimal pairs; what differs within a group is empty or missing.",
     ("corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number", "field"),
@@ -265,8 +231,6 @@ BEHAVIOUR: Final = run_table(
 TABLES: Final[Mapping[str, Table]] = {
     "scores": SCORES,
     "examples": EXAMPLES,
-    "metrics": METRICS,
-    "agreement": AGREEMENT,
     "behaviour": BEHAVIOUR,
 }
 "Name of the file -> what it must hold."
@@ -280,12 +244,6 @@ def write_scores(frame: pd.DataFrame, folder: Path) -> Path:
 def write_examples(frame: pd.DataFrame, folder: Path) -> Path:
     """Write examples.parquet into `folder`; a frame without rows is fine, one without columns is not."""
     return EXAMPLES.write(frame, folder, "examples")
-
-
-def write_metrics(metrics: pd.DataFrame, agreement: pd.DataFrame, folder: Path) -> None:
-    """Write metrics.parquet and agreement.parquet into `folder`; frames without rows are fine."""
-    METRICS.write(metrics, folder, "metrics")
-    AGREEMENT.write(agreement, folder, "agreement")
 
 
 def read_scores(path: Path) -> pd.DataFrame:

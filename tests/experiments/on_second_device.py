@@ -30,7 +30,6 @@ from probes.causal.transfer import draw_donors, measure_transfer
 from probes.chains.links import Linker
 from probes.corpora.corpus import Texts
 from probes.corpora.ratings import Ratings
-from probes.evidence.metrics import score_metrics
 from probes.grammar.lexicon import NOUNS
 from probes.maps.deciles import Deciles
 from probes.maps.description import RulePredictions
@@ -51,11 +50,7 @@ SENTENCE = [one for one in probe_names() if get_probe(one).scope == "sentence" a
 BOTH = 'behaviours=["loss", "embedding"], items=6'
 SIX = ("corpus.select.documents=6", "corpus.report.documents=6")
 ASKED = {
-    "scores": (
-        f"probes.names={SENTENCE}",
-        "controls={random=2, permuted=2}",
-        "scoring.metrics=true",
-    ),
+    "scores": (f"probes.names={SENTENCE}", "controls={random=2, permuted=2}"),
     "norms": ("scoring.maps='norms'", "probes.names=['position']", "page.examples=2"),
     "rollout": ("scoring.maps='rollout'", "probes.names=['position']", "page.examples=2"),
     "effects": (
@@ -146,9 +141,6 @@ READ: dict[str, Callable[[Model, Texts], Any]] = {
     "rules of descriptions": lambda *given: observed(RulePredictions)(*given).hits,
     "links": lambda *given: np.concatenate([one.strength.ravel() for one in observed(Linker)(*given).texts]),
     "rated pairs": lambda *given: observed(partial(Relatedness, RATED))(*given).items().attention,
-    "metrics": lambda model, texts: score_metrics(model, texts, [get_probe("dependency")], Settings()).select_dtypes(
-        "number"
-    ),
     "ensembles": lambda model, texts: (
         gather_answers(model, texts, [get_probe("dependency")], {ALL: [0, 1]}, Settings())[ALL].values
     ),

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import tomli_w
-from scipy.stats import kendalltau
 
 from experiments.config.config import resolved
 from experiments.run.config import RunConfig
@@ -27,7 +26,7 @@ from reports import (
     write_report,
     write_scores,
 )
-from reports.tables.scores import EXAMPLES, SCORES, TABLES
+from reports.tables.scores import EXAMPLES, SCORES
 from tests.reports import head_rows
 
 LAYERS, HEADS = 6, 12
@@ -203,32 +202,6 @@ def _arcs(number: int, head: dict[str, Any], words: list[str], rng: np.random.Ge
     return rows
 
 
-def metric_rows(scores: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Metrics of all heads on everything that was scored, related to accuracy, each in its own way."""
-    rows = scores[(scores["split"] == "report") & (scores["probe"] != "classifier") & (scores["n"] > 0)]
-    noise = {metric: np.clip(rng.normal(0.5, 0.2, len(rows)), 0, 1) for metric in ("reciprocal_rank", "auc")}
-    accuracy = rows["accuracy"].to_numpy()
-    rows = rows.assign(reciprocal_rank=0.9 * accuracy + 0.1 * noise["reciprocal_rank"])
-    return rows.assign(auc=0.5 + 0.2 * accuracy + 0.3 * noise["auc"])[list(TABLES["metrics"].names)].reset_index(
-        drop=True
-    )
-
-
-def agreement_rows(metrics: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """How far every two metrics agree on the questions with 50 items, with what is invented about it: the overlap."""
-    trained = scores[(scores["probe"] == "classifier") & (scores["split"] == "report")]
-    rows = []
-    for (probe, label, variant), heads in metrics[metrics["n"] >= 50].groupby(["probe", "label", "variant"]):
-        values = {metric: heads[metric].to_numpy() for metric in ("accuracy", "mass", "reciprocal_rank", "auc")}
-        of_label = trained[(trained["label"] == label) & (trained["variant"] == f"{probe}/{variant}")]
-        values |= {"classifier": of_label["accuracy"].to_numpy()} if len(of_label) else {}
-        for one, other in combinations(values, 2):
-            tau = float(kendalltau(values[one], values[other]).statistic)
-            same = bool(values[one].argmax() == values[other].argmax())
-            rows.append((probe, label, variant, int(heads["n"].iloc[0]), one, other, tau, same, 0.4))
-    return pd.DataFrame(rows, columns=list(TABLES["agreement"].names))
-
-
 def run_record() -> dict[str, Any]:
     """A run.json as `experiments` writes it, with one key more than readers know."""
     corpus = {"documents": 318, "fingerprint": "5d0c3e9a71b2f488"}
@@ -280,18 +253,6 @@ def written_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def run(written_run: Path) -> Run:
     return Run.open(written_run)
-
-
-@pytest.fixture(scope="session")
-def metrics(scores: pd.DataFrame) -> pd.DataFrame:
-    """Metrics that fit the scores of the synthetic run; not to be changed."""
-    return metric_rows(scores, np.random.default_rng(8))
-
-
-@pytest.fixture(scope="session")
-def agreement(metrics: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """How far these metrics agree; not to be changed."""
-    return agreement_rows(metrics, scores)
 
 
 @pytest.fixture

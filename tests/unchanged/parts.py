@@ -42,16 +42,10 @@ def _ratings(folder: Path) -> None:
 
 
 def _fixture(folder: Path) -> None:
-    """Write the synthetic run of the tests of pages, with the metrics that these invent."""
-    import numpy as np
+    """Write the synthetic run of the tests of pages."""
+    from tests.reports.conftest import write_run
 
-    from reports import read_scores, write_metrics
-    from tests.reports.conftest import agreement_rows, metric_rows, write_run
-
-    run = write_run(folder / "minilm-ewt")
-    scores = read_scores(run / "scores.parquet")
-    metrics = metric_rows(scores, np.random.default_rng(8))
-    write_metrics(metrics, agreement_rows(metrics, scores), run)
+    write_run(folder / "minilm-ewt")
 
 
 def _published(folder: Path) -> None:

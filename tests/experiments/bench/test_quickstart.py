@@ -38,7 +38,7 @@ def test_the_ratio_is_that_of_medians_and_is_not_measured_without_plain_passes()
 @pytest.mark.slow
 def test_a_run_is_timed_with_its_stages() -> None:
     changes = (
-        *("probes.names=['position']", "probes.trained=false", "scoring.metrics=false", "scoring.replicates=10"),
+        *("probes.names=['position']", "probes.trained=false", "scoring.replicates=10"),
         *("corpus.select.documents=6", "corpus.report.documents=6", "page.examples=1"),
         "heads={texts=0, relations=0}",
         "controls={random=2, permuted=0, orders=0}",

@@ -44,7 +44,6 @@ EVERYTHING = (
     *CONTROLS,
     "probes.trained=true",
     "probes.trained_pairs=20",
-    "scoring.metrics=true",
     "heads={texts=6, relations=1}",
     "circuits={enabled=true, words=20, sentences=5}",
     "explanation={sentences=10, classifiers=2}",

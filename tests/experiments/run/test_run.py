@@ -236,29 +236,6 @@ def test_trained_probes_have_rows_of_their_own_beside_a_control_task(scored: Cal
     same_scores(untrained, scored().scores)
 
 
-@pytest.mark.slow
-def test_metrics_are_compared_where_they_are_asked_for(scored: Callable[..., Run]) -> None:
-    without, found = scored("probes.trained=true"), scored("probes.trained=true", "scoring.metrics=true")
-    assert without.metrics is None
-    assert without.agreement is None
-    same_scores(found.scores, without.scores)
-    assert "agreement of metrics" in found.record.stages
-    metrics, agreement = found.metrics, found.agreement
-    assert metrics is not None
-    assert agreement is not None
-    key = ["probe", "label", "variant", "name"]
-    reported = found.scores[(found.scores.split == "report") & found.scores.probe.isin(["position", "dependency"])]
-    both = metrics.merge(reported, on=key, suffixes=("", "_scored"))
-    assert len(both) == len(metrics)
-    gone = reported[(reported.n > 0) & ~reported.label.isin(metrics.label)]
-    assert all(label == "broad" or label.endswith(":*") for label in gone.label), "no gold, or nothing to pool"
-    assert (both.n == both.n_scored).all()
-    assert (both.accuracy - both.accuracy_scored).abs().max() <= 1e-6
-    assert (both.mass - both.mass_scored).abs().max() <= 1e-6
-    assert set(agreement.one) | set(agreement.other) == {"accuracy", "mass", "reciprocal_rank", "auc", "classifier"}
-    assert agreement.n.min() >= 50
-
-
 # --- nothing in silence
 
 
@@ -287,12 +264,10 @@ def test_a_word_that_the_tokenizer_turns_into_nothing_is_counted(
 
 
 def test_what_a_probe_does_not_ask_about_is_noted(scored: Callable[..., Run], corpus_file: Path) -> None:
-    changes = ('probes.names=["position", "coreference", "agreement"]', "scoring.metrics=true")
-    found = scored(*changes, *both_from(corpus_file))
+    found = scored('probes.names=["position", "coreference", "agreement"]', *both_from(corpus_file))
     assert "coreference: the corpora have no items for it, it needs mentions" in found.record.notes
     said = {note.partition(": ")[0]: note for note in found.record.notes if "verb shows no number (" in note}
     assert {*said} == {"agreement (select)", "agreement (report)"}
-    assert set(found.metrics.probe) == {"position", "agreement"}
 
 
 @pytest.mark.slow
@@ -388,8 +363,5 @@ def test_what_is_no_run_folder_is_never_replaced(mine: str, quick: Callable[...,
 
 @pytest.mark.slow
 def test_maps_that_are_not_kept_are_read_again_to_the_same_numbers(scored: Callable[..., Run]) -> None:
-    changes = ("probes.trained=true", "scoring.metrics=true")
-    kept, again = scored(*changes), scored(*changes, "scoring.kept_mb=0")
+    kept, again = scored("probes.trained=true"), scored("probes.trained=true", "scoring.kept_mb=0")
     same_scores(kept.scores, again.scores)
-    assert kept.metrics is not None
-    pd.testing.assert_frame_equal(kept.metrics, again.metrics, rtol=0, atol=1e-6)
