@@ -223,6 +223,11 @@ class Part:
             left_out = {*BASELINES}.difference(self.config.probes.baselines or BASELINES)
             names = {name for probe in self.probes for name in (*probe.baselines, *probe.rules)}
             baselines = learn_baselines(self.texts[0], self.probes, sorted(names - left_out))
+        if ungraded := [one.name for one in self.probes if one.rules and baselines.keys().isdisjoint(one.rules)]:
+            journal.note(
+                "fewer than half of the words have a part of speech of Universal Dependencies, by which rules of "
+                f"grammar go; without a rule no head has grade 3: {', '.join(ungraded)}"
+            )
         splits = []
         for split, texts in zip(SPLITS, self.texts, strict=True):
             with journal.stage(f"score {split}"):

@@ -36,9 +36,9 @@ RENAMED: Final[Mapping[str, str]] = {
 }
 """Labels of spaCy's English pipelines (those of ClearNLP) that link the same words as one of Universal Dependencies.
 
-`dative` is beside these iobj where it is no preposition. All others keep their names, since they link other words:
-prep, pobj, pcomp and agent, for a preposition is the head of its noun; attr, acomp and oprd, for a form of be is the
-head of what it links; npadvmod, quantmod and nmod."""
+`dative` is beside these iobj where it has no pobj, as prepositions have. All others keep their names, since they link
+other words: prep, pobj, pcomp and agent, for a preposition is the head of its noun; attr, acomp and oprd, for a form of
+be is the head of what it links; npadvmod, quantmod and nmod."""
 
 UD, CLEAR, OWN = "Universal Dependencies", "spaCy's English labels (ClearNLP)", "labels of its own"
 
@@ -58,7 +58,7 @@ def scheme_of(labels: Iterable[str]) -> str:
 ABOUT: Final[Mapping[str, str]] = {
     UD: "",
     CLEAR: f"; those that link the same words are called as in Universal Dependencies "
-    f"({', '.join(f'{own} {other}' for own, other in RENAMED.items())}; dative of a noun iobj), and coordination is "
+    f"({', '.join(f'{own} {other}' for own, other in RENAMED.items())}; dative without pobj iobj), and coordination is "
     "attached as there; all other labels keep their names, for a preposition is the head of its pobj, and a form of be "
     "that of its subject and of its attr or acomp",
     OWN: "; but for root they keep their names, and link what that scheme says",
@@ -66,15 +66,16 @@ ABOUT: Final[Mapping[str, str]] = {
 "What a reader should know of the labels of each scheme."
 
 
-def relations(labels: Sequence[str], upos: Sequence[str], scheme: str) -> list[str]:
-    """Return what each word's label is called here.
+def relations(labels: Sequence[str], heads: Sequence[int], scheme: str) -> list[str]:
+    """Return what each word's label is called here; a dative with an object of its own is a preposition.
 
-    >>> relations(["ROOT", "dative", "dobj", "dative"], ["VERB", "PRON", "NOUN", "ADP"], CLEAR)
-    ['root', 'iobj', 'obj', 'dative']
+    >>> relations(["ROOT", "dative", "dobj", "dative", "pobj"], [-1, 0, 0, 0, 3], CLEAR)  # gave me wine , wine to me
+    ['root', 'iobj', 'obj', 'dative', 'pobj']
     """
     if scheme != CLEAR:
         return ["root" if label == "ROOT" else label for label in labels]
-    datives = ("iobj" if label == "dative" and tag != "ADP" else label for label, tag in zip(labels, upos, strict=True))
+    own = {head for label, head in zip(labels, heads, strict=True) if label in ("pobj", "pcomp")}
+    datives = ("iobj" if label == "dative" and word not in own else label for word, label in enumerate(labels))
     return [RENAMED.get(label, label) for label in datives]
 
 
@@ -124,7 +125,7 @@ PREFIX: Final = "spacy:"
 NOTE: Final = "# headscope: "
 "Before what a run says of the file, in its first lines."
 
-PARSED_LAYOUT: Final = 2
+PARSED_LAYOUT: Final = 3
 "Part of every kept file's name: raise it when something below changes what is written."
 
 
@@ -263,8 +264,7 @@ def _parsed(sentence: Any, comments: str, scheme: str) -> ParsedSentence | None:
     if withheld([token.text for token in tokens]):
         return ParsedSentence("", Counter({UNDERSCORES: 1}))
     heads, loose = _heads(tokens)
-    upos = [token.pos_ for token in tokens]
-    labels = relations([token.dep_ for token in tokens], upos, scheme)
+    labels = relations([token.dep_ for token in tokens], heads, scheme)
     labels = ["root" if heads[i] < 0 else "dep" if i in loose else label for i, label in enumerate(labels)]
     heads = coordinated(heads, labels) if scheme == CLEAR else heads
     rows = (_row(i, token, heads[i], labels[i]) for i, token in enumerate(tokens))

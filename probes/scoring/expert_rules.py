@@ -243,7 +243,7 @@ def _expert(rule: Rule, *, first: bool = False) -> Callable[[], Baseline]:
     return partial(Untaught, partial(follow, rule, first=first))
 
 
-RULES: Final[dict[str, Callable[[], Baseline]]] = {
+BY_TAGS: Final[dict[str, Callable[[], Baseline]]] = {
     "nearest word of a tag set": TagRule,
     "nearest noun or pronoun": _expert(nouns),
     "nearest noun that agrees": _expert(agreeing_nouns),
@@ -251,6 +251,10 @@ RULES: Final[dict[str, Callable[[], Baseline]]] = {
     "next verb": _expert(verbs),
     "next verb that agrees": _expert(agreeing_verbs),
     "first verb": _expert(all_verbs, first=True),
+}
+"Rules that go by parts of speech, and find nothing in texts without."
+
+RULES: Final = BY_TAGS | {
     "nearest mention that agrees": _expert(agreeing_mentions),
     "same head word or mention that agrees": _expert(same_word_or_agreeing),
     "nearest subject": _expert(subjects),

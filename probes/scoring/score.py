@@ -23,7 +23,7 @@ from probes.registry import Probe
 from probes.scoring.aligned import CHUNK, Aligned, Dropped, Places, name_of
 from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable
-from probes.scoring.expert_rules import RULES
+from probes.scoring.expert_rules import BY_TAGS, RULES
 from probes.scoring.observers import Observation, Observer
 from probes.scoring.scorer import BatchQuestions, score_rows
 from probes.scoring.tally import Numbers, Segments, Tally
@@ -204,12 +204,17 @@ def learn_baselines(
     *,
     lexical: bool = True,
 ) -> dict[str, Baseline]:
-    """Return the named baselines and rules, and the lexical table, taught with the questions of the selection split."""
+    """Return the named baselines and rules, and the lexical table, taught with the questions of the selection split.
+
+    Rules that go by parts of speech are left out where most words have none of Universal Dependencies.
+    """
     baselines: dict[str, Baseline] = {name: (BASELINES | RULES)[name]() for name in names}
+    tagged = words = 0
     if lexical:
         baselines[LEXICAL] = LexicalTable()
     for documents in texts.chunks(CHUNK):
         shown = Shown(documents)
+        tagged, words = tagged + np.count_nonzero(shown.tags), words + shown.words.sum()
         for probe in probes:
             learners = [baselines[name] for name in applicable(probe, baselines)]
             asked = [probe.targets(document) for document in documents] if learners else []
@@ -219,7 +224,7 @@ def learn_baselines(
                 pooled = items.pooled(probe.pool)
                 for learner in learners:
                     learner.learn(pooled, shown)
-    return baselines
+    return {name: one for name, one in baselines.items() if name not in BY_TAGS or 2 * tagged >= words}
 
 
 def ask(

@@ -194,7 +194,9 @@ def test_the_program_for_a_rule_names_the_head_that_learned_and_prints_what_the_
     for rule in ("agreement", "reflexive"):
         assert re.search(rf"{rule}: the head that learned is (\S+); needed by ablation: \1\n", printed)
     for found, said in zip(*(re.findall(number, text) for text in (printed, shown)), strict=True):
-        assert abs(float(found) - float(said)) <= 6, "processors round differently, and training adds up what they round"
+        assert abs(float(found) - float(said)) <= 6, (
+            "processors round differently, and training adds up what they round"
+        )
 
 
 def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Path) -> None:

@@ -263,6 +263,17 @@ def test_a_word_that_the_tokenizer_turns_into_nothing_is_counted(
     assert gone[0].count > 0
 
 
+def test_without_parts_of_speech_no_rule_of_grammar_is_beaten(
+    scored: Callable[..., Run], sentences: Sequence[str], write_corpus: Callable[..., Path], tmp_path: Path
+) -> None:
+    blocks = [re.sub(r"^((?:[^\t]*\t){3})[A-Z]+", r"\1NN", block, flags=re.M) for block in sentences]
+    found = scored(by_path(write_corpus(tmp_path / "foreign.conllu", blocks)), 'probes.names=["dependency"]')
+    assert (found.scores.rule == "").all()
+    assert found.scores.rule_accuracy.isna().all()
+    assert found.scores.grade.max() < 3
+    assert any("without a rule no head has grade 3: dependency" in note for note in found.record.notes)
+
+
 def test_what_a_probe_does_not_ask_about_is_noted(scored: Callable[..., Run], corpus_file: Path) -> None:
     found = scored('probes.names=["position", "coreference", "agreement"]', *both_from(corpus_file))
     assert "coreference: the corpora have no items for it, it needs mentions" in found.record.notes
