@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
@@ -119,6 +119,25 @@ class OwnProbe:
             if places:
                 share = f"{len(places)} of the {len(self.rows)} texts of its table"
                 yield f"{self.name}: {share} stand in {what} (first: {places[0]})"
+        yield from self._repeated()
+
+    def _repeated(self) -> Iterator[str]:
+        """Say how many rows of its table ask what another asks, with the same answer or another."""
+        golds: dict[tuple[Key, str, str], dict[str, str]] = defaultdict(dict)
+        again = list[str]()
+        for key, answers in self.rows.items():
+            for answer in (one for one in answers if not one.aligns):
+                of_query = golds[key, str(answer.query), answer.label]
+                if str(answer.gold) in of_query:
+                    again.append(answer.place)
+                of_query.setdefault(str(answer.gold), answer.place)
+        several = [[*found.values()][1] for found in golds.values() if len(found) > 1]
+        for places, what in (
+            (again, "rows of its table that say what another says count once"),
+            (several, "queries with rows of other gold: any of these words is right, not the one of most rows"),
+        ):
+            if places:
+                yield f"{self.name}: {len(places)} × {what} (first: {places[0]})"
 
     def _answers(self, document: Document) -> Iterable[Answer]:
         if self.function is None or not document.words:  # controls ask for the variants alone, of no text
