@@ -84,6 +84,13 @@ def refuse_unlike(first: Side, second: Side) -> None:
                 f"{first.name} and {second.name} are evaluated on different texts: report corpus with {what} "
                 f"{texts[0]} and {texts[1]}; run both with the same [corpus.report]"
             )
+    asked = [side.run.record.questions or {} for side in (first, second)]
+    for probe in asked[0].keys() & asked[1].keys():
+        if asked[0][probe] != asked[1][probe]:
+            raise CompareError(
+                f"{first.name} and {second.name} have each a probe {probe} of their own, which asks other questions or "
+                "has other answers; give it another name, or run both with the same"
+            )
     for key in READ_ALIKE:
         read = [side.run.settings.get("scoring", {}).get(key) for side in (first, second)]
         if None not in read and read[0] != read[1]:

@@ -32,6 +32,8 @@ class Journal:
     "What a reader should know of its texts and its model, and how they were read."
     facts: Mapping[str, Mapping[str, Any]] | None = None
     "By measure: what holds for all heads together."
+    questions: dict[str, str] = field(default_factory=dict)
+    "By probe of your own: the sha256 of what it asks about the report split."
     lines: list[dict[str, Any]] = field(default_factory=list)
     "Of log.jsonl."
     course: Course = field(default_factory=Course, repr=False)
@@ -107,4 +109,5 @@ class Journal:
             notes=(*(note for note in self.notes if note not in self.inputs), *self.inputs),
             command=self.command or None,
             facts=self.facts,
+            questions=self.questions or None,
         )

@@ -110,6 +110,8 @@ class Part:
                 both = (text for texts in self.texts for chunk in texts.chunks(1000) for text in chunk)
                 for note in probe.notes(both):
                     journal.note(note)
+                evaluated = (text for chunk in self.texts[1].chunks(1000) for text in chunk)
+                journal.questions[probe.name] = probe.fingerprint(evaluated)
             if probe.name not in set(scores.probe):
                 journal.note(f"{probe.name}: the corpora have no items for it, it needs {NEEDS[probe.needs]}")
         if not self.config.probes.trained:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -120,6 +121,15 @@ class OwnProbe:
                 share = f"{len(places)} of the {len(self.rows)} texts of its table"
                 yield f"{self.name}: {share} stand in {what} (first: {places[0]})"
         yield from self._repeated()
+
+    def fingerprint(self, texts: Iterable[Document]) -> str:
+        """Return the sha256 of what is asked about texts, and what is right."""
+        digest = hashlib.sha256()
+        for text in texts:
+            for variant, asked in self.targets(text).items():
+                parts = (asked.query, *asked.gold)
+                digest.update(repr((text.id, variant, *(part.tolist() for part in parts), [*asked.label])).encode())
+        return digest.hexdigest()
 
     def _repeated(self) -> Iterator[str]:
         """Say how many rows of its table ask what another asks, with the same answer or another."""

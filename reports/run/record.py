@@ -169,6 +169,8 @@ class RunRecord:
     "What was typed; None where the run was begun from Python."
     facts: Mapping[str, Mapping[str, Any]] | None = None
     "By measure: what holds for all heads together; None where no measure has noted any."
+    questions: Mapping[str, str] | None = None
+    "By probe of your own: the sha256 of what it asks about the report split; None where there is none."
 
     def corpus(self, split: str) -> CorpusFacts:
         """Return the corpus of a split; one without any facts where the record has none."""
@@ -189,7 +191,7 @@ class RunRecord:
         path.write_text(self.text, encoding="utf-8")
 
 
-SOMETIMES: Final = frozenset(("resumed", "workers", "frequencies", "files", "command", "facts", "pairs"))
+SOMETIMES: Final = frozenset(("resumed", "workers", "frequencies", "files", "command", "facts", "questions", "pairs"))
 "Keys that are left out of run.json where there is nothing to tell; any other is null there."
 
 _RECORD: Final = TypeAdapter(RunRecord)

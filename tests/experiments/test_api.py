@@ -26,6 +26,7 @@ from transformers import (
 from transformers.models.bert.modeling_bert import BertSelfAttention
 
 import headscope
+from experiments.compare.sides import CompareError
 from experiments.config.config import ConfigError
 from experiments.heads.typed_text import TypedError
 from experiments.run.folder import reopened
@@ -340,12 +341,16 @@ def test_a_probe_of_a_notebook_is_scored_and_its_cell_can_be_run_again(
     for step, label in (("-1", "previous"), ("+1", "next")):
         exec(CELL.replace("STEP", step), notebook)
         first = first or notebook["neighbour"]
-        rows = score(str(tiny), SPLITS[0], [notebook["neighbour"], "position"], report=SPLITS[1], **SMALL).scores
+        after = score(str(tiny), SPLITS[0], [notebook["neighbour"], "position"], report=SPLITS[1], **SMALL)
+        rows = after.scores
         same = rows[(rows.label == label) & (rows.variant == "other words")]
         own = rows[rows.probe == "neighbour"]
         pd.testing.assert_frame_equal(own[columns].reset_index(drop=True), same[columns].reset_index(drop=True))
-    before = score(str(tiny), SPLITS[0], first, report=SPLITS[1], **SMALL).scores
-    assert before["accuracy"].tolist() != own["accuracy"].tolist(), "what is given is what is scored"
+    before = score(str(tiny), SPLITS[0], first, report=SPLITS[1], **SMALL)
+    assert before.scores["accuracy"].tolist() != own["accuracy"].tolist(), "what is given is what is scored"
+    with pytest.raises(CompareError, match="have each a probe neighbour of their own, which asks other questions"):
+        compare(before, after)
+    compare(before, before)
     with pytest.raises(ValueError, match="two probes are called 'neighbour'; one is of __main__"):
         exec(CELL.replace("STEP", "2"), notebook | {"__name__": "mine"})
 

@@ -175,7 +175,8 @@ def test_rows_that_ask_the_same_are_counted_and_their_other_answers_told() -> No
     )
     assert [*probe.notes([text(KEYS)])] == [
         "mine: 2 × rows of its table that say what another says count once (first: row 2)",
-        "mine: 1 × queries with rows of other gold: any of these words is right, not the one of most rows (first: row 3)",
+        "mine: 1 × queries with rows of other gold: any of these words is right, not the one of most rows "
+        "(first: row 3)",
     ]
     (targets,) = probe.targets(text(KEYS)).values()
     assert len(targets.query) == 2

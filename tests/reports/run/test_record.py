@@ -21,6 +21,7 @@ WHOLE = RunRecord(
     dropped=(Lost("report", "sentence", "too long", 3, ("a", "b")), Lost("select", "window", "mention", 1)),
     scored={"report": {"sentence": ReadTexts(9, 80, 99, 3)}},
     facts={"patching": {"items": 4, "clean": 4.25, "why_no_direct": "post-norm"}},
+    questions={"mine": "0f"},
 )
 "All but a command, which is left out, and a commit, which is null."
 
