@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,7 +189,8 @@ def _ablate_rows(
         for i, one in ((i, groups[0][i]) for i in order)
     )
     intact = ", ".join(f"{group[0]['measure']} {scale_of(group[0]).value(group[0]['intact'])}" for group in groups)
-    left = f"; {len(behaviour.left_out)} left out: {behaviour.left_out[0].reason}" if behaviour.left_out else ""
+    reasons = Counter(one.reason for one in behaviour.left_out)
+    left = "".join(f"; {number} left out: {reason}" for reason, number in reasons.items())
     note = (
         f"{intact} with all heads, {len(behaviour.clusters)} rows{left}; {decided_by(behaviour, Effort(seed=seed))}. "
         f"Where a cost is below 0 the model does better without the heads.{too_few(first)}"
