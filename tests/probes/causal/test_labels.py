@@ -555,7 +555,8 @@ def test_rows_that_cannot_be_read_are_left_out_with_the_reason(model: Model) -> 
     ]
     assert len(behaviour.clusters) == 1
     told = ablate(model, "1-1", pd.concat([frame, frame.iloc[1:2]])).note
-    assert "; 2 left out: no text; 1 left out: longer than the model (24 pieces); 1 left out: '[SEP]'" in told
+    for lost in ("2 left out: no text", "1 left out: longer than the model (24 pieces)", "1 left out: '[SEP]' is a"):
+        assert f"; {lost}" in told
     with pytest.raises(BehaviourError, match=r"labels of rows: no row can be read \(no text\)"):
         decided(model, frame.iloc[1:2])
 
