@@ -169,9 +169,9 @@ class RawText:
     @property
     def _left(self) -> list[str]:
         """The files of a folder of texts that are none of them."""
-        if not self._files or not isinstance(self.source, Path) or not self.source.is_dir():
+        if not isinstance(self.source, Path) or not self.source.is_dir():
             return []
-        read = {*self._files, self.source / ABOUT}
+        read = {self.source / ABOUT, *(self._files or self._data_set.read_files())}
         files = (path for path in sorted(self.source.rglob("*")) if path.is_file() and path not in read)
         names = (path.relative_to(self.source) for path in files)
         return [name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts)]
@@ -184,6 +184,10 @@ class RawText:
         if not self.source.exists():
             raise FileNotFoundError(f"{self.source}: no such file; check the path, or where HEADSCOPE_DATA points")
         return text_files(self.source) if self.source.is_dir() else [self.source]
+
+    @property
+    def _data_set(self) -> DatasetTexts:
+        return DatasetTexts(str(self.source), self.subset, self.split, self.column, pair=self.pair)
 
     @property
     def _where(self) -> str:
@@ -201,8 +205,7 @@ class RawText:
         elif self._files:
             places = [(path.name, f"{path}:", self._places(path)) for path in self._files]
         else:
-            found = DatasetTexts(str(self.source), self.subset, self.split, self.column, pair=self.pair)
-            places = [(self.name, f"{self.source}: row ", found.entries())]
+            places = [(self.name, f"{self.source}: row ", self._data_set.entries())]
         opened = dict[tuple[str, Text], str]()
         for name, where, numbered in places:
             for number, one, group in numbered:

@@ -303,7 +303,8 @@ class DatasetTexts:
         except CorpusError:
             raise
         except Exception as error:  # datasets raises what its readers raise
-            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            cause = error.__cause__ or error  # of files with other columns, which the error itself does not say
+            why = " ".join(str(cause).split())[:300] or type(cause).__name__
             raise CorpusError(f"data set {self.name!r} cannot be opened: {why}") from error
         columns = found.column_names
         if columns is None:
@@ -317,10 +318,28 @@ class DatasetTexts:
         if (saved := self._saved()) is not None:
             opened = datasets.load_from_disk(saved)
             return opened.to_iterable_dataset() if self.streaming else opened
-        name = self.name.removeprefix(HUB)
+        found = self._builder()
+        empty = {"keep_default_na": False, "na_values": [""]} if hasattr(found.config, "keep_default_na") else {}
         return datasets.load_dataset(
-            name, self.subset, split=self.split, streaming=self.streaming, revision=self.revision
+            *(self.name.removeprefix(HUB), self.subset),
+            **{"split": self.split, "streaming": self.streaming, "revision": self.revision, **empty},
         )
+
+    def _builder(self) -> Any:
+        import datasets
+
+        return datasets.load_dataset_builder(self.name.removeprefix(HUB), self.subset, revision=self.revision)
+
+    def read_files(self) -> Iterator[Path]:
+        """Yield the files of a folder that are read, with its card: those of its split and kind."""
+        folder = Path(self.name)
+        if self._saved() is not None:
+            yield from folder.rglob("*")
+            return
+        yield from (folder / name for name in CARDS)
+        for file in (self._builder().config.data_files or {}).get(self.split, ()):
+            if Path(file).is_relative_to(folder.resolve()):  # what is packed is none of its own
+                yield folder / Path(file).relative_to(folder.resolve())
 
     def _refuse_elsewhere(self) -> None:
         """Raise CorpusError for a name that is neither of a folder nor of the hub, and for data that is elsewhere."""

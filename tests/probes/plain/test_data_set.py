@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from probes.corpora.conllu import CorpusError
+from probes.plain.raw_text import RawText
 from probes.plain.text_tables import DatasetTexts
 
 
@@ -48,3 +49,16 @@ def test_a_folder_whose_card_names_addresses_beside_its_data_is_read(
     (folder / "README.md").write_text("---\nconfigs: [\n---\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=r"README.md: not YAML \(while parsing"):
         [*DatasetTexts(str(folder))]
+
+
+def test_of_a_folder_of_tables_no_text_is_taken_as_missing_and_files_that_are_not_read_are_named(folder: Path) -> None:
+    (folder / "train.jsonl").unlink()
+    for name, rows in {"train": "text\nNA\nnull\n\nso\n", "reviews": "text\nhere\n"}.items():
+        (folder / f"{name}.csv").write_text(rows, encoding="utf-8")
+    raw = RawText(folder)
+    assert [one.text for one in raw.texts()] == ["NA", "null", "so"]
+    assert "1 other file of the folder is not read (reviews.csv)" in raw.notes()[0]
+    (folder / "train.csv").rename(folder / "one.csv")
+    (folder / "reviews.csv").write_text("text,label\nhere,1\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"cannot be opened: .*label"):
+        [*RawText(folder).texts()]
