@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,11 +15,12 @@ import numpy as np
 
 from mha.models.folders import HUB
 from probes.corpora.annotation.written_words import escape_remarks, unescaped
-from probes.corpora.line_reader import CorpusError, numbered_lines, suffixes_of, unpacked_name
+from probes.corpora.line_reader import CorpusError, filled_lines, numbered_lines, suffixes_of, unpacked_name
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.readers import find_reader, first_line, reader_by_content
 from probes.plain.spacy_words import SQUEEZED, WrittenSentence, spacy_version, written_sentences
 from probes.plain.text_tables import (
+    COLUMNS,
     SUFFIXES,
     Columns,
     DatasetTexts,
@@ -164,7 +166,17 @@ class RawText:
         first = f"{', '.join(left[:3])}{', …' * (len(left) > 3)}"
         are = "files of the folder are" if len(left) > 1 else "file of the folder is"
         others = f"; {len(left)} other {are} not read ({first})" if left else ""
-        return (f"{self.name}: {counted.texts} texts{unit}{pairs}{empty}{others}", *[linked] * bool(counted.linked))
+        count = f"{self.name}: {counted.texts} texts{unit}{pairs}{empty}{others}"
+        return (count, *[linked] * bool(counted.linked), *self._doubtful())
+
+    def _doubtful(self) -> Iterator[str]:
+        """Say which files are read as prose and look like something else."""
+        for path in self._files:
+            if not _is_table(path) and (what := looks_like(path)):
+                yield (
+                    f"{path.name} looks like {what}, and is read as prose: tables of texts are .csv, .tsv, .jsonl or "
+                    ".parquet files, and trees are CoNLL-U, whose columns are parted by tabs"
+                )
 
     @property
     def _left(self) -> list[str]:
@@ -223,6 +235,26 @@ class RawText:
         if named := self.column or self.pair:
             raise CorpusError(f"{path}: no table, so it has no column {named!r}")
         return ((number, text, "") for number, text in file_texts(path))
+
+
+_LOOKS: Final[Sequence[tuple[str, str]]] = (
+    (r"-DOCSTART-|# ?sent_id|1\s+\S+\s+\S+\s+([A-Z]{3,5}|_)\s+\S+\s+\S+\s+\d+\s", "columns of CoNLL"),
+    (r"\s*\{\s*\"", "lines of JSON"),
+    (r"\s*<[!?/a-zA-Z]", "markup"),
+    (r"\s*\(+\s*\(?[A-Z]+ *\(", "trees in brackets"),
+)
+"How the first line of a file begins that is no prose, and what the file then looks like."
+
+
+def looks_like(path: Path) -> str:
+    """Return what a file looks like that is read as prose, "" where it looks like prose."""
+    lines = [line for _, line in islice(filled_lines(path), 20)] or [""]
+    header, tabs = lines[0].lower().replace('"', "").split(","), {line.count("\t") for line in lines}
+    if len(header) > 1 and not {*COLUMNS}.isdisjoint(header):
+        return "a table with commas"
+    if len(lines) > 1 and len(tabs) == 1 and tabs != {0}:
+        return "a table with tabs"
+    return next((what for begin, what in _LOOKS if re.match(begin, lines[0])), "")
 
 
 def text_files(folder: Path) -> list[Path]:

@@ -178,3 +178,23 @@ def test_a_language_without_rules_and_spacy_that_is_not_there_are_named(monkeypa
 )
 def test_plain_text_is_known_by_what_stands_in_a_file(name: str, line: str, raw: bool, write: Write) -> None:
     assert is_raw_text(write(name, f"\n{line}\n")) is raw
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("-DOCSTART- -X- -X- O\n\nEU NNP B-NP B-ORG\n", "columns of CoNLL"),
+        ("1    Ships    ship    NOUN    _    _    2    nsubj\n", "columns of CoNLL"),
+        ('{"text": "Ships sail."}\n', "lines of JSON"),
+        ("( (S (NP (NNS Ships)) (VP (VBP sail))) )\n", "trees in brackets"),
+        ("<doc>Ships sail.</doc>\n", "markup"),
+        ("0\tShips sail.\n1\tBoats, too.\n", "a table with tabs"),
+        ('id,"text",label\n1,Ships sail.,0\n', "a table with commas"),
+        ("In text, sentence, or word\n\tships sail.\n", ""),
+        ("(The ships) sail. 1 ship < 2 ships\n", ""),
+        ("1 ship sails A sea of 2 sides\n", ""),
+    ],
+)
+def test_a_text_file_that_looks_like_something_else_is_said_to(content: str, what: str, write: Write) -> None:
+    notes = RawText(write("odd.txt", content)).unit_notes()[1:]
+    assert [note.split(",")[0] for note in notes] == [f"odd.txt looks like {what}"] * bool(what)
