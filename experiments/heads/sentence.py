@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -134,8 +135,8 @@ def ablate(
     its pieces are masked, and `lost` how much lower it is without the heads; else both are NaN. `seed` is that of
     resamples of rows. Raises TypedError for a head that the model does not have or a text it cannot read.
     """
-    if isinstance(text, str) and Path(text).suffix.lower() in (".csv", ".tsv", ".jsonl") and Path(text).is_file():
-        raise TypedError(f"a string is a sentence; for the rows of this file give Path({text!r})")
+    if isinstance(text, str) and re.fullmatch(r"(\S*|.*[/\\].*)\.(csv|tsv|jsonl)", text, re.IGNORECASE):
+        raise TypedError(f"a string is a sentence; for the rows of a file give Path({text!r})")
     if isinstance(text, Path | pd.DataFrame):
         return _ablate_rows(model, [heads] if isinstance(heads, str) else heads, text, how, seed, score)
     if how not in WAYS or how == "resample":

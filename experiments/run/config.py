@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
@@ -171,4 +172,4 @@ def corpus_part(corpus: str | Path | Mapping[str, Any] | Sequence[Entry]) -> dic
             )
         return {"texts": texts}
     known = corpus in (*GENERATED, *NAMED)
-    return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}
+    return {"path": corpus} if not known and os.path.exists(os.path.expanduser(corpus)) else {"name": corpus}

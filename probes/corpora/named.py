@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from mha.cache import cache_folder as cache_folder
 from mha.messages import nearest_name
-from probes.corpora.line_reader import CorpusError
+from probes.corpora.line_reader import CorpusError, shortened
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,8 @@ def corpus_path(name: str) -> Path:
         return treebank.path()
     if name not in NAMED:
         hint = nearest_name(name, [*NAMED, "grammar", "senses", "agreement", "reactions"])
-        raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given by its path, in a config as path = "...")')
+        paths = 'a file is given by its path, in a config as path = "..."; texts in Python as a list'
+        raise CorpusError(f"unknown corpus {shortened(name)}; {hint} ({paths})")
     path = data_folder() / NAMED[name].path
     if not path.exists():
         raise lacking(f"corpus {name!r} is not", name, path, NAMED[name].path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -157,6 +158,8 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
         refuse_twice([*path.columns], ONCE, "the data frame")
         yield from ((f"row {number}", row) for number, row in enumerate(path.to_dict("records"), start=1))
         return
+    if not os.path.isfile(path):  # which knows that no file has so long a name as a text may be
+        raise CorpusError(f"{shortened(str(path), 200)}: no such file")
     if suffixes_of(path)[-1] == ".jsonl":
         yield from ((f"{path}:{number}", parsed(line, f"{path}:{number}")) for number, line in filled_lines(path))
     if suffixes_of(path)[-1] in (".csv", ".tsv"):

@@ -97,7 +97,7 @@ def test_a_masked_lm_knows_less_by_the_log_probability_that_it_loses(speaker: Pa
 def test_a_file_is_no_sentence_and_each_head_goes_with_no_names(model: Model, tmp_path: Path) -> None:
     rows = tmp_path / "rows.TSV"
     rows.write_text("text\tlabel\nThe king\t0\n", encoding="utf-8")
-    with pytest.raises(TypedError, match="a string is a sentence; for the rows of this file give Path"):
+    with pytest.raises(TypedError, match="a string is a sentence; for the rows of a file give Path"):
         ablate(model, "1-1", str(rows))
     with pytest.raises(TypedError, match='"each" is every head alone; give it, or names of heads'):
         ablate(model, ["each", "1-1"], rows)

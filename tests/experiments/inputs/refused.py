@@ -14,6 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+import headscope
 from experiments.api import score
 from experiments.config.config import CorpusPart
 from experiments.config.sections import ClusterSection
@@ -316,6 +317,8 @@ REFUSED: dict[str, dict[str, Provoke]] = {
         "`--cluster` or `[cluster]`: a worker with another version, model or corpus": other_worker,
         "an unknown probe": setting('probes.names=["dependancy"]'),
         "an unknown corpus": lambda folder: corpus_path("ewt-def"),
+        "a text in the place of a corpus": lambda folder: headscope.corpus("The ship sinks. " * 20),
+        "a file of rows that is not there": lambda folder: labelled_rows(folder / "rows.csv"),
         "an untrained model with another seed than that of its weights": lambda folder: score(
             load_model(str(tiny(folder)), "random", 3), seed=1
         ),
