@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,20 @@ def frozen_ints(values: object) -> IntArray:
     array = np.array(values, dtype=np.int64)
     array.flags.writeable = False
     return array
+
+
+@lru_cache(maxsize=1 << 16)
+def form_of(word: str) -> str:
+    r"""Return a word as others are held against it: letter case, soft hyphens and how an accent is encoded aside.
+
+    >>> form_of("Cafe\u0301") == form_of("ca\u00adf\u00e9")
+    True
+    """
+    return normalize("NFC", word.casefold().translate(_UNSEEN))
+
+
+_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
+"Soft hyphens and other characters without width that are no part of a spelling."
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probes.corpora.annotation import ud_trees
-from probes.records import Document, IntArray
+from probes.records import Document, IntArray, form_of
 from probes.targets import OTHERS, Items
 
 Made = TypeVar("Made")
@@ -93,7 +93,7 @@ _TAG: Final = {tag: place for place, tag in enumerate(TAGS)}
 
 @lru_cache(maxsize=1 << 16)
 def _form(word: str) -> int:
-    return zlib.crc32(word.lower().encode())
+    return zlib.crc32(form_of(word).encode())
 
 
 def candidate_words(items: Items, shown: Shown) -> tuple[IntArray, IntArray]:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from probes.chemistry.reaction_text import ReactionSides, carried_along_bonds, same_neighbourhood
-from probes.records import Document, Mention, basic
+from probes.records import Document, Mention, basic, form_of
 from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
 from probes.scoring.baselines import Baseline, Untaught, nearest
 from probes.scoring.tag_rule import TagRule
@@ -176,7 +176,7 @@ def same_word_or_agreeing(text: Text, query: int) -> Groups:
     if text.document.upos[query] == "PRON":
         return agreeing_mentions(text, query)
     words = text.document.words
-    same = [head for head in text.mentions if words[head].lower() == words[query].lower()]
+    same = [head for head in text.mentions if form_of(words[head]) == form_of(words[query])]
     agree = [head for group in agreeing_mentions(text, query) for head in group]
     return _before_first(query, same, agree)
 

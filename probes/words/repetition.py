@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
-from probes.records import Document
+from probes.records import Document, form_of
 from probes.registry import PERMUTED, RANDOM, register
 from probes.targets import Targets
 
@@ -67,7 +66,6 @@ class Repetition:
         return (label, "all")
 
 
-@lru_cache(maxsize=1 << 16)
 def same_form(word: str) -> str:
     """Return what makes two words the same, "" for one without a letter or digit."""
-    return word.casefold() if any(map(str.isalnum, word)) else ""
+    return form_of(word) if any(map(str.isalnum, word)) else ""
