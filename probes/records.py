@@ -23,7 +23,7 @@ def frozen_ints(values: object) -> IntArray:
 
 @lru_cache(maxsize=1 << 16)
 def form_of(word: str) -> str:
-    r"""Return a word as others are held against it: letter case, soft hyphens and how an accent is encoded aside.
+    r"""Return a word as it is compared with others: letter case, soft hyphens and how an accent is encoded aside.
 
     >>> form_of("Cafe\u0301") == form_of("ca\u00adf\u00e9")
     True
