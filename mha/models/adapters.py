@@ -58,10 +58,11 @@ def without_adapters(model: Any) -> Any:
 
     Raises ModelError for one of `transformers` that adapters were added to.
     """
-    if getattr(model, "_hf_peft_config_loaded", False):
-        what = "adapters were put into it by add_adapter; give it as peft.get_peft_model makes it"
-        raise ModelError(f"{type(model).__name__}: {what}, or merge them first")
     if not (hasattr(model, "peft_config") and hasattr(model, "merge_and_unload")):
+        names = (name for name, _ in model.named_parameters()) if hasattr(model, "named_parameters") else ()
+        if any(".base_layer." in name for name in names):  # by add_adapter, or what get_base_model returns
+            what = "adapters are in its layers; give it as peft.get_peft_model makes it, or merge them first"
+            raise ModelError(f"{type(model).__name__}: {what}")
         return model
     switched_off = any(getattr(part, "disable_adapters", False) is True for part in model.modules())
     if not switched_off:

@@ -71,12 +71,15 @@ def test_of_an_object_the_active_adapter_on_the_base_as_it_is_now_is_read(adapte
         torch.testing.assert_close(plain.run(IDS, None), expected, rtol=0, atol=1e-5)
 
 
-def test_adapters_that_transformers_added_are_refused(adapted: Adapted) -> None:
-    folder, _ = adapted(bert(), lora())
-    model = hub.BertModel.from_pretrained(folder.parent / "base")
-    model.add_adapter(lora())
-    with pytest.raises(ModelError, match=r"BertModel: .* by add_adapter; give it as peft\.get_peft_model makes it"):
-        load(model, hub.AutoTokenizer.from_pretrained(folder.parent / "base"))
+@pytest.mark.parametrize("added", [False, True])
+def test_a_model_with_adapters_in_its_layers_is_refused(added: bool, adapted: Adapted) -> None:
+    folder, model = adapted(bert(), lora())
+    base = model.get_base_model()
+    if added:
+        base = hub.BertModel.from_pretrained(folder.parent / "base")
+        base.add_adapter(lora())
+    with pytest.raises(ModelError, match=r"adapters are in its layers; give it as peft\.get_peft_model makes it"):
+        load(base, hub.AutoTokenizer.from_pretrained(folder.parent / "base"))
 
 
 @pytest.mark.parametrize("target", ["decoder", "word_embeddings"])
