@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from mha.messages import OneLineError
-from probes.corpora.line_reader import refuse_near, shortened
-from probes.plain.text_tables import ONCE, group_of, second_of, separated, table_rows
+from probes.corpora.line_reader import refuse_near, separated, shortened
+from probes.plain.text_tables import ONCE, group_of, second_of, table_rows
 
 
 class LabelError(OneLineError):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Final, cast
 
 from mha.messages import OneLineError
 
@@ -73,6 +74,35 @@ def _opened(path: Path) -> IO[bytes]:
 def filled_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield `numbered_lines` but for the blank ones."""
     return ((number, line) for number, line in numbered_lines(path) if line.strip())
+
+
+QUOTING: Final = "; a text with a separator or a quote in it stands in quotes, its own quotes doubled"
+"What to do where a .csv file cannot be divided."
+
+
+def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and values of the header and of every row.
+
+    They are parted by tabs, as they stand, or by commas or semicolons and in quotes where they have some. Raises
+    CorpusError for a row with more or fewer than the header.
+    """
+    begin, header = next(filled_lines(path), (1, ""))
+    lines = (f"{line}\n" for _, line in numbered_lines(path))
+    if suffixes_of(path)[-1] == ".tsv":
+        rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    else:
+        rows = csv.reader(lines, delimiter=max(",;\t", key=header.count), strict=True)
+    columns = None
+    try:
+        for row in rows:
+            if row and columns not in (None, len(row)):
+                wrong = f"{len(row)} columns, expected {columns} as in line {begin}"
+                raise CorpusError(f"{path}:{rows.line_num}: {wrong}{QUOTING * (suffixes_of(path)[-1] == '.csv')}")
+            if row and rows.line_num >= begin:
+                yield rows.line_num, row
+                columns = len(row)
+    except csv.Error as error:
+        raise CorpusError(f"{path}:{rows.line_num}: not CSV ({error}){QUOTING}") from None
 
 
 def unpacked_name(path: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -19,6 +18,7 @@ from probes.corpora.line_reader import (
     refuse_near,
     refuse_quoting,
     refuse_twice,
+    separated,
     shortened,
     suffixes_of,
 )
@@ -164,8 +164,8 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
         yield from ((f"{path}:{number}", parsed(line, f"{path}:{number}")) for number, line in filled_lines(path))
     if suffixes_of(path)[-1] in (".csv", ".tsv"):
         lines = separated(path)
-        _, names = next(lines, (1, []))
-        refuse_twice(names, ONCE, f"{path}:1")
+        top, names = next(lines, (1, []))
+        refuse_twice(names, ONCE, f"{path}:{top}")
         for number, row in lines:
             for name, cell in zip(names, row, strict=True) if suffixes_of(path)[-1] == ".tsv" else ():
                 if name in ONCE:
@@ -175,42 +175,13 @@ def table_rows(path: Path | pd.DataFrame) -> Iterator[tuple[str, Any]]:
 
 def _separated(path: Path, columns: Columns) -> Iterator[Place]:
     rows = separated(path)
-    _, header = next(rows, (1, []))
-    chosen = columns.of(header, f"{path}:1")
+    top, header = next(rows, (1, []))
+    chosen = columns.of(header, f"{path}:{top}")
     for number, cells in rows:
         row = dict(zip(header, cells, strict=True))
         for name in chosen if suffixes_of(path)[-1] == ".tsv" else ():
             refuse_quoting(row[name], f"{path}:{number}")
         yield number, *columns.read(row, f"{path}:{number}")
-
-
-QUOTING: Final = "; a text with a separator or a quote in it stands in quotes, its own quotes doubled"
-"What to do where a .csv file cannot be divided."
-
-
-def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield line and values of the header and of every row.
-
-    They are parted by tabs, as they stand, or by commas or semicolons and in quotes where they have some. Raises
-    CorpusError for a row with more or fewer than the header.
-    """
-    header = next(numbered_lines(path), (1, ""))[1]
-    lines = (f"{line}\n" for _, line in numbered_lines(path))
-    if suffixes_of(path)[-1] == ".tsv":
-        rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    else:
-        rows = csv.reader(lines, delimiter=max(",;\t", key=header.count), strict=True)
-    columns = None
-    try:
-        for row in rows:
-            if row and columns not in (None, len(row)):
-                wrong = f"{len(row)} columns, expected {columns} as in line 1"
-                raise CorpusError(f"{path}:{rows.line_num}: {wrong}{QUOTING * (suffixes_of(path)[-1] == '.csv')}")
-            if row or columns is None:
-                yield rows.line_num, row
-            columns = len(row) if columns is None else columns
-    except csv.Error as error:
-        raise CorpusError(f"{path}:{rows.line_num}: not CSV ({error}){QUOTING}") from None
 
 
 def _json_lines(path: Path, columns: Columns) -> Iterator[Place]:
@@ -308,6 +279,8 @@ class DatasetTexts:
         except Exception as error:  # datasets raises what its readers raise
             cause = error.__cause__ or error  # of files with other columns, which the error itself does not say
             why = " ".join(str(cause).split())[:300] or type(cause).__name__
+            if re.search("Schema at index|column names don't match", str(cause)):
+                why += "; give its files the same columns, or name one of them"
             raise CorpusError(f"data set {self.name!r} cannot be opened: {why}") from error
         columns = found.column_names
         if columns is None:

@@ -60,5 +60,5 @@ def test_of_a_folder_of_tables_no_text_is_taken_as_missing_and_files_that_are_no
     assert "1 other file of the folder is not read (reviews.csv)" in raw.notes()[0]
     (folder / "train.csv").rename(folder / "one.csv")
     (folder / "reviews.csv").write_text("text,label\nhere,1\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match=r"cannot be opened: .*label"):
+    with pytest.raises(CorpusError, match=r"cannot be opened: .*label.*; give its files the same columns, or"):
         [*RawText(folder).texts()]
