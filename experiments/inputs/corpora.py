@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -97,9 +98,8 @@ def _first(found: Dropped, reason: str) -> str:
 
 def open_corpus(name: str) -> Corpus:
     """Return the corpus of a name (the grammar in its default size) or of a file or folder; CorpusError for others."""
-    path = Path(name)
-    if name not in (*GENERATED, *NAMED) and path.exists():
-        return open_part(CorpusPart(path=path))
+    if name not in (*GENERATED, *NAMED) and os.path.exists(name):  # which knows that no file has so long a name
+        return open_part(CorpusPart(path=Path(name)))
     if name not in GENERATED:
         corpus_path(name)  # says which name was meant
     return open_part(CorpusPart(name=name))

@@ -28,6 +28,9 @@ def test_agreement_is_that_of_the_grammar_where_no_sets_are_named(opened: tuple[
     assert opened[0].name == opened[1].name == "agreement"
     assert CorpusPart(name="agreement").sets is None
     assert ids(open_corpus("agreement"))
+    for text in ("", "The ship sinks. " * 20):
+        with pytest.raises(CorpusError, match=r"^unknown corpus '"):
+            open_corpus(text)
 
 
 def test_sentences_of_one_construction_and_noun_are_in_the_same_half(opened: tuple[Corpus, Corpus]) -> None:
