@@ -249,11 +249,15 @@ _LOOKS: Final[Sequence[tuple[str, str]]] = (
 def looks_like(path: Path) -> str:
     """Return what a file looks like that is read as prose, "" where it looks like prose."""
     lines = [line for _, line in islice(filled_lines(path), 20)] or [""]
-    header, tabs = lines[0].lower().replace('"', "").split(","), {line.count("\t") for line in lines}
-    if len(header) > 1 and not {*COLUMNS}.isdisjoint(header):
-        return "a table with commas"
+    top, tabs = lines[0].lower().replace('"', ""), {line.count("\t") for line in lines}
+    mark = max(",;", key=top.count)
+    names, parted = top.split(mark), len(lines) > 1 and all(line.count(mark) >= top.count(mark) for line in lines)
+    if len(names) > 1 and (not {*COLUMNS}.isdisjoint(names) or (parted and all(map(str.isidentifier, names)))):
+        return "a table with commas or semicolons"
     if len(lines) > 1 and len(tabs) == 1 and tabs != {0}:
         return "a table with tabs"
+    if all(re.search(r"\s(O|[BIES]-[A-Z]+)$", line) for line in lines):
+        return "columns of CoNLL"
     return next((what for begin, what in _LOOKS if re.match(begin, lines[0])), "")
 
 

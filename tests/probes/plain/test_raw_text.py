@@ -74,6 +74,7 @@ def test_texts_are_a_column_of_a_table(write: Write, tmp_path: Path) -> None:
     named = [("a.csv:2", both[0]), ("a.csv:4", both[1])]
     assert texts(write("a.csv", 'id;Text\n1;"Go; now."\n2;""\n3;"He said ""no""."\n')) == named
     assert texts(write("a.csv", 'review,text\nGo; now.,x\n,x\n"He said ""no"".",x\n'), column="review") == named
+    assert texts(write("a.csv", "\n \ntext,n\n\nGo.,1\n")) == [("a.csv:5", "Go.")]
     assert texts(write("a.tsv", 'sentence\tlabel\nGo; now.\t1\n"He said\t0\n')) == [
         ("a.tsv:2", "Go; now."),
         ("a.tsv:3", '"He said'),
@@ -132,6 +133,7 @@ def test_what_is_read_and_by_which_rules_makes_the_fingerprint(write: Write) -> 
     [
         ("a.txt", b"one\nd\xf6g", r"a.txt:2: not UTF-8 \(byte 0xf6\)"),
         ("a.csv", "text,sentence\nx,y\n", "a.csv:1: 2 columns called text or sentence"),
+        ("a.csv", "\ntext\nx,y\n", "a.csv:3: 2 columns, expected 1 as in line 2"),
         ("a.csv", "text,Text_Pair\nx,y\n", "a.csv:1: a column called 'Text_Pair': call it 'text_pair'"),
         ("a.jsonl", '{"text": "x", "group ": 1}\n', "a.jsonl:1: a column called 'group ': call it 'group'"),
         ("a.json", '{"text": "x"}\n{"text": "y"}\n', r"a.json: not JSON \(.*; one value a line is .jsonl\)"),
@@ -189,7 +191,10 @@ def test_plain_text_is_known_by_what_stands_in_a_file(name: str, line: str, raw:
         ("( (S (NP (NNS Ships)) (VP (VBP sail))) )\n", "trees in brackets"),
         ("<doc>Ships sail.</doc>\n", "markup"),
         ("0\tShips sail.\n1\tBoats, too.\n", "a table with tabs"),
-        ('id,"text",label\n1,Ships sail.,0\n', "a table with commas"),
+        ('id,"text",label\n1,Ships sail.,0\n', "a table with commas or semicolons"),
+        ("no;review\n1;Ships sail, and sink.\n", "a table with commas or semicolons"),
+        ("EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n", "columns of CoNLL"),
+        ("Ships,sail\nIt rains.\n", ""),
         ("In text, sentence, or word\n\tships sail.\n", ""),
         ("(The ships) sail. 1 ship < 2 ships\n", ""),
         ("1 ship sails A sea of 2 sides\n", ""),
