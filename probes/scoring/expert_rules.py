@@ -228,7 +228,7 @@ def likely_subjects(text: Text, query: int) -> Groups:
     What a reader of words alone can do where a text has no tree: a subject stands after no preposition or conjunction
     of English, and before a word that is none and no punctuation.
     """
-    words = [word.lower() for word in text.document.words]
+    words = [form_of(word) for word in text.document.words]
     often = Counter(words)
     groups: dict[tuple[bool, int], list[int]] = {}
     for head, mention in text.longest.items():

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from probes.corpora.corpus import data_folder
 from probes.corpora.line_reader import CorpusError, filled_lines, number_in
-from probes.records import Document
+from probes.records import Document, form_of
 from probes.registry import PERMUTED, RANDOM, register
 from probes.targets import NOTHING, Targets
 
@@ -95,7 +95,7 @@ def _rarest(order: Sequence[int], count: Mapping[int, int], rank: int) -> list[i
 
 def _count(word: str, counts: Mapping[str, int]) -> int | None:
     """Return the count of a word, 0 where it is not on the list, None for one without a letter."""
-    form = word.lower()
+    form = word.lower() if word.lower() in counts else form_of(word)
     known = counts.get(_CLITICS.get(form, form))
     return known if known is not None else 0 if any(map(str.isalpha, form)) else None
 

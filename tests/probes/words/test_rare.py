@@ -32,6 +32,11 @@ def test_a_clitic_of_treebanks_is_found_on_the_list(asked: Asked) -> None:
     assert found(asked, "old n't the", "rarest") == [(0, [1]), (1, [0]), (2, [0])]
 
 
+def test_the_encoding_of_an_accent_makes_no_word_rare(asked: Asked) -> None:
+    targets = Rare({"café": 900, "ship": 20}).targets(text_pair(["cafe\u0301", "ship", "Zog"], []))["other words"]
+    assert (2, [1], "rarest") in asked(targets)
+
+
 def test_where_all_other_words_are_right_nothing_is_asked(asked: Asked) -> None:
     assert found(asked, "old ship sank", "two rarest") == []
     assert found(asked, "Zog Yb Xu", "rarest") == []

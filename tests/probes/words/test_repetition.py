@@ -38,6 +38,11 @@ def test_a_word_said_twice_in_a_row_followed_itself_and_is_not_asked(asked: Aske
     assert asked(found["word after"]) == []
 
 
+def test_a_word_is_the_same_however_its_accents_are_encoded(asked: Asked) -> None:
+    found = Repetition().targets(text_pair(["Caf\u00e9", "ca\u00adfe\u0301"], []))
+    assert asked(found["same word"]) == [(0, [1], "untagged"), (1, [0], "untagged")]
+
+
 @pytest.mark.parametrize("mark", [".", "--", "'"])
 def test_punctuation_is_not_asked(mark: str, tree: Callable[..., Sentence]) -> None:
     sentence = tree(f"Sink VERB 0 root _\n{mark} PUNCT 1 punct _\n{mark} PUNCT 1 punct _")
