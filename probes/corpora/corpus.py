@@ -17,7 +17,7 @@ from probes.corpora.named import Named as Named
 from probes.corpora.named import cache_folder as cache_folder
 from probes.corpora.named import corpus_path as corpus_path
 from probes.corpora.named import data_folder as data_folder
-from probes.corpora.readers import corpus_files, read_documents
+from probes.corpora.readers import corpus_files, left_out, read_documents
 from probes.corpora.windows import Cut, cut, windows
 from probes.records import Document, Mention, Sentence, frozen_ints
 
@@ -62,7 +62,7 @@ class Corpus:
             documents = read_documents(path, first=first)
             return documents if raw else map(parted_by_blanks, documents)
 
-        return cls(name or path.stem, stream, digest.hexdigest(), stored=True)
+        return cls(name or path.stem, stream, digest.hexdigest(), stored=True, notes=left_out(path))
 
     @classmethod
     def of(cls, documents: Iterable[Document], name: str = "memory") -> Corpus:

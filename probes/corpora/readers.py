@@ -63,6 +63,17 @@ def corpus_files(path: Path) -> list[Path]:
     )
 
 
+def left_out(path: Path) -> tuple[str, ...]:
+    """Say which corpora of a folder are none of `corpus_files`."""
+    read = {*corpus_files(path)}
+    left = [one.name for one in sorted(path.glob("[!.]*")) if one.suffix.lower() in _CORPORA and one not in read]
+    named = f"{', '.join(left[:3])}{', …' * (len(left) > 3)}"
+    return (f"{path.name}: corpora of the folder that are not read: {len(left)} ({named})",) * bool(left)
+
+
+_CORPORA = (".conll", ".conllu", ".tsv", ".csv", ".jsonl", ".json", ".parquet")
+
+
 def reader_of(path: Path) -> Reader:
     """Return the reader of a file; raises CorpusError for plain text, which has none."""
     if (reader := find_reader(path)) is None:

@@ -5,6 +5,7 @@ import pytest
 
 from probes.corpora.conll import read_conll
 from probes.corpora.conllu import CorpusError, read_conllu
+from probes.corpora.corpus import Corpus
 from probes.corpora.gap import HEADER, read_gap
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
@@ -58,6 +59,7 @@ def test_files_of_a_folder_are_read_in_the_order_of_their_names_and_first_counts
     write("sea/notes.tsv", "no corpus")
     write("sea/.hidden.conll", "no corpus")
     assert [path.name for path in corpus_files(folder)] == ["a.conll", "b.conll"]
+    assert Corpus.read(folder).notes == ("sea: corpora of the folder that are not read: 1 (notes.tsv)",)
     assert [(one.id, len(one)) for one in read_documents(folder)] == [("a", 2), ("b", 3)]
     assert [(one.id, len(one)) for one in read_documents(folder, first=2)] == [("a", 2), ("b", 2)]
     with pytest.raises(ValueError, match="first is 0, expected at least 1 sentence"):
