@@ -214,7 +214,7 @@ def learn_baselines(
         baselines[LEXICAL] = LexicalTable()
     for documents in texts.chunks(CHUNK):
         shown = Shown(documents)
-        tagged, words = tagged + np.count_nonzero(shown.tags), words + shown.words.sum()
+        tagged, words = tagged + int(np.count_nonzero(shown.tags)), words + int(shown.words.sum())
         for probe in probes:
             learners = [baselines[name] for name in applicable(probe, baselines)]
             asked = [probe.targets(document) for document in documents] if learners else []
