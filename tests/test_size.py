@@ -14,15 +14,15 @@ ROOMS = ("mha", "probes", "reports", "experiments", "headscope")
 SOURCE = (".py", ".j2", ".css", ".js", ".sh")
 
 BOUNDS = {
-    "lines of source": 86700,
-    "lines of tests": 49830,
-    "files of Python": 547,
+    "lines of source": 86400,
+    "lines of tests": 49700,
+    "files of Python": 544,
     "files of Python under 60 lines": 78,
     "folders of the rooms": 61,
     "files that name the score column lift": 5,
     "templates": 12,
     "templates of whole pages": 3,
-    "lines of the largest file": 388,
+    "lines of the largest file": 385,
     "lines of a function, 90th percentile": 18,
 }
 "What no change may exceed."
