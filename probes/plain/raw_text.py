@@ -172,7 +172,7 @@ class RawText:
     def _doubtful(self) -> Iterator[str]:
         """Say which files are read as prose and look like something else."""
         for path in self._files:
-            if not _is_table(path) and (what := looks_like(path)):
+            if not _is_table(path) and (what := other_format(path)):
                 yield (
                     f"{path.name} looks like {what}, and is read as prose: tables of texts are .csv, .tsv, .jsonl or "
                     ".parquet files, and trees are CoNLL-U, whose columns are parted by tabs"
@@ -246,7 +246,7 @@ _LOOKS: Final[Sequence[tuple[str, str]]] = (
 "How the first line of a file begins that is no prose, and what the file then looks like."
 
 
-def looks_like(path: Path) -> str:
+def other_format(path: Path) -> str:
     """Return what a file looks like that is read as prose, "" where it looks like prose."""
     lines = [line for _, line in islice(filled_lines(path), 20)] or [""]
     top, tabs = lines[0].lower().replace('"', ""), {line.count("\t") for line in lines}

@@ -145,7 +145,7 @@ def test_probes_of_files_are_asked_beside_names_and_alone_without_them(
         (tmp_path / name).write_text(text, encoding="utf-8")
     for name, said in (
         ("gone.py", "gone.py: no such file; expected a Python file with a probe"),
-        ("gone.csv", "[Errno 2] No such file or directory: 'gone.csv'"),
+        ("gone.csv", "'gone.csv': no such file"),
         ("none.py", f"{tmp_path}/none.py: no @headscope.probe in it; each file defines probes of other names"),
         ("twice.py", f"{tmp_path}/twice.py: it cannot be loaded (ValueError: two probes are called 'rows'; one is of"),
         ("own.py', './own.py", f"{tmp_path}/own.py: an earlier file has other too"),
