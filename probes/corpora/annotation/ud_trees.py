@@ -68,6 +68,7 @@ ROOT_BELOW = "word with the relation root that depends on another word"
 OTHER_ROOT = "root of a tree whose relation is not root"
 NO_UD_RELATION = "relation that is none of Universal Dependencies"
 NO_UD_TAG = "part of speech that is none of Universal Dependencies"
+NO_TAG = "word without a part of speech, in a sentence in which others have one"
 
 
 def label_remarks(heads: Sequence[int], relations: Sequence[str], tags: Sequence[str]) -> Iterator[str]:
@@ -75,6 +76,8 @@ def label_remarks(heads: Sequence[int], relations: Sequence[str], tags: Sequence
 
     >>> [*label_remarks([1, -1, 1], ["dobj", "ROOT", ""], ["NOUN", "VERB", "SPACE"])][:2]
     ['relation that is none of Universal Dependencies: dobj', 'root of a tree whose relation is not root: ROOT']
+    >>> [*label_remarks([-1, 0], ["root", "obj"], ["VERB", ""])]
+    ['word without a part of speech, in a sentence in which others have one']
     """
     for head, relation in zip(heads, relations, strict=True):
         if not relation:
@@ -85,4 +88,6 @@ def label_remarks(heads: Sequence[int], relations: Sequence[str], tags: Sequence
             yield ROOT_BELOW
         elif basic(relation) not in RELATIONS:
             yield f"{NO_UD_RELATION}: {relation}"
-    yield from (f"{NO_UD_TAG}: {tag}" for tag in tags if tag and tag not in TAGS)
+    for tag in tags if any(tags) else ():
+        if tag not in TAGS:
+            yield f"{NO_UD_TAG}: {tag}" if tag else NO_TAG
