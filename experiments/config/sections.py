@@ -213,6 +213,12 @@ class ScoringSection(ConfigTable):
     """Megabytes of maps, at the most, that are kept of texts of one scope when heads are scored; the model reads other
     texts once more for each of trained probes and ensembles."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _flips(cls, values: Any) -> Any:
+        """Take configs of earlier versions, in which `flips` were the random signs of tests that are gone."""
+        return {name: one for name, one in values.items() if name != "flips"} if isinstance(values, dict) else values
+
 
 class ControlsSection(ConfigTable):
     """What goes the same way without the knowledge in question; 0 switches a kind off.
